@@ -31,6 +31,10 @@ class OutboxArchitectureTests {
 
 	private static final String TABLES = OUTBOX + ".jdbc";
 
+	private static final String RELAY = OUTBOX + ".relay";
+
+	private static final String HANDLER = OUTBOX + ".handler";
+
 	private static final String ENCRYPTION = "dev.idempotent.encryption";
 
 	private static final String DATABASE = "dev.idempotent.jdbc";
@@ -44,8 +48,8 @@ class OutboxArchitectureTests {
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
 	@ArchTest
-	static final ArchRule streamKnowsRedisAlone = ArchitectureTests.room(STREAM, SHARED, CONNECTIONS, WORK, "java..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
+	static final ArchRule streamKnowsRedisAlone = ArchitectureTests.room(STREAM, SHARED, ADVICE, CONNECTIONS, WORK,
+			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..",
 			"io.lettuce..");
 
@@ -91,6 +95,11 @@ class OutboxArchitectureTests {
 			"org.springframework.jdbc..", "org.springframework.util..", "tools.jackson..");
 
 	@ArchTest
+	static final ArchRule handlersKnowTransactionsAndNoBroker = ArchitectureTests.room(HANDLER, SHARED, ADVICE, ROOT,
+			OUTBOX, TABLES, RELAY, WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
+			"org.springframework.core..", "org.springframework.transaction..", "org.springframework.util..");
+
+	@ArchTest
 	static final ArchRule appendingMethodsKnowAdviceAlone = ArchitectureTests.room(OUTBOX + ".method", OUTBOX, SHARED,
 			ADVICE, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
@@ -112,7 +121,8 @@ class OutboxArchitectureTests {
 	static final ArchRule siblingsInTheOutboxKnowTheTablesAlone = slices().matching(OUTBOX + ".(*)")
 		.should()
 		.notDependOnEachOther()
-		.ignoreDependency(DescribedPredicate.alwaysTrue(), JavaClass.Predicates.resideInAPackage(TABLES));
+		.ignoreDependency(DescribedPredicate.alwaysTrue(), JavaClass.Predicates.resideInAPackage(TABLES))
+		.ignoreDependency(resideInAPackage(HANDLER), resideInAPackage(RELAY));
 
 	@ArchTest
 	static final ArchRule onlyAutoConfigurationKnowsMeters = noClasses().that()

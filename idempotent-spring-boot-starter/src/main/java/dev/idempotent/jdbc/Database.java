@@ -1,8 +1,14 @@
 package dev.idempotent.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
@@ -180,6 +186,28 @@ public enum Database {
 	 */
 	public String epoch(String table) {
 		return this.epoch.formatted(table);
+	}
+
+	/**
+	 * Reads a point in time, which MySQL stores in UTC and without its zone.
+	 * @param row a row
+	 * @param column the column of the time, which is not null
+	 * @return the point in time
+	 * @throws SQLException if the driver fails
+	 */
+	public Instant instant(ResultSet row, String column) throws SQLException {
+		return (this == MYSQL)
+				? Objects.requireNonNull(row.getObject(column, LocalDateTime.class)).toInstant(ZoneOffset.UTC)
+				: Objects.requireNonNull(row.getObject(column, OffsetDateTime.class)).toInstant();
+	}
+
+	/**
+	 * Returns whether one statement can make several changes, and return what it has
+	 * changed.
+	 * @return {@code false} if that takes several statements in a transaction
+	 */
+	public boolean combinesChanges() {
+		return this == POSTGRESQL;
 	}
 
 	/**

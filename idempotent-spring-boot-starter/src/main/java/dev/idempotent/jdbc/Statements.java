@@ -1,12 +1,16 @@
 package dev.idempotent.jdbc;
 
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
@@ -16,6 +20,7 @@ import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Executes statements on a connection of the caller and translates their failures.
@@ -25,6 +30,14 @@ public final class Statements {
 	private static final SQLExceptionTranslator OTHERS = new SQLExceptionSubclassTranslator();
 
 	private static final String TASK = "Statement";
+
+	/**
+	 * The interface of PostgreSQL's driver, without a dependency on the driver.
+	 */
+	private static final @Nullable Class<?> POSTGRESQL = TransactionInspector.findDriver("org.postgresql.PGStatement");
+
+	private static final @Nullable Method THRESHOLD = (POSTGRESQL != null)
+			? ReflectionUtils.findMethod(POSTGRESQL, "setPrepareThreshold", int.class) : null;
 
 	private Statements() {
 	}
@@ -109,6 +122,74 @@ public final class Statements {
 			else {
 				statement.setObject(index++, parameter);
 			}
+		}
+	}
+
+	/**
+	 * Lets PostgreSQL plan a statement at each execution, rather than reuse a plan that
+	 * was made when the table was empty: the driver prepares a statement on the server
+	 * after a few executions, and the server caches the plan. Has no effect on other
+	 * drivers.
+	 * @param statement a statement of any driver
+	 * @throws SQLException if the driver fails
+	 */
+	public static void planAnew(PreparedStatement statement) throws SQLException {
+		if (POSTGRESQL != null && THRESHOLD != null && statement.isWrapperFor(POSTGRESQL)) {
+			ReflectionUtils.invokeMethod(THRESHOLD, statement.unwrap(POSTGRESQL), 0);
+		}
+	}
+
+	/**
+	 * Limits the wait of a change for the lock on a row, in one statement of PostgreSQL
+	 * that restores the lock timeout of the session. The order is enforced by references:
+	 * the change reads the part that sets the timeout, and the part that restores it
+	 * needs the count of the change.
+	 * @param change reads the relation "limited" and returns a row for each one that it
+	 * changes, which is a row of the relation "changed"
+	 * @param more further relations, each after a comma
+	 * @param columns further columns of the result, each after a comma
+	 * @return a statement whose first parameter is the text of the timeout in
+	 * milliseconds, and whose first column is the number of changed rows
+	 */
+	public static String limitedOnPostgres(String change, String more, String columns) {
+		return "with previous as materialized (select current_setting('lock_timeout') as bound), "
+				+ "limited as materialized (select set_config('lock_timeout', ?, true) from previous), changed as ("
+				+ change + ")" + more + " select changes.n, set_config('lock_timeout', previous.bound, true)" + columns
+				+ " from (select count(*) as n from changed) changes, previous";
+	}
+
+	/**
+	 * Limits the wait of a change for the lock on a row of MySQL, where the lock timeout
+	 * is a setting of the session, in whole seconds.
+	 * @param <T> the type of the result
+	 * @param connection is neither committed nor closed
+	 * @param timeout the timeout
+	 * @param change executes the change on the connection
+	 * @return what the change has returned
+	 */
+	public static <T> T limitedOnMySql(Connection connection, Duration timeout, Supplier<T> change) {
+		long seconds = Math.max(1, timeout.plusMillis(999).toSeconds());
+		execute(connection, "set @idempotent_lock_wait = @@session.innodb_lock_wait_timeout, "
+				+ "session innodb_lock_wait_timeout = " + seconds);
+		try {
+			return change.get();
+		}
+		finally {
+			execute(connection, "set session innodb_lock_wait_timeout = @idempotent_lock_wait");
+		}
+	}
+
+	/**
+	 * Executes a command without parameters and result.
+	 * @param connection is neither committed nor closed
+	 * @param sql the command
+	 */
+	public static void execute(Connection connection, String sql) {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+		catch (SQLException ex) {
+			throw translate(sql, ex);
 		}
 	}
 

@@ -25,7 +25,7 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	/**
 	 * The interface of the driver, without a dependency on the driver.
 	 */
-	private static final @Nullable Class<?> POSTGRESQL = find("org.postgresql.core.BaseConnection");
+	private static final @Nullable Class<?> POSTGRESQL = findDriver("org.postgresql.core.BaseConnection");
 
 	private static final @Nullable Method POSTGRESQL_STATE = (POSTGRESQL != null)
 			? ReflectionUtils.findMethod(POSTGRESQL, "getTransactionState") : null;
@@ -102,7 +102,10 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 		}
 	}
 
-	private static @Nullable Class<?> find(String name) {
+	/**
+	 * Finds a type of a driver, without a dependency on it.
+	 */
+	static @Nullable Class<?> findDriver(String name) {
 		return ClassUtils.isPresent(name, TransactionInspector.class.getClassLoader())
 				? ClassUtils.resolveClassName(name, TransactionInspector.class.getClassLoader()) : null;
 	}

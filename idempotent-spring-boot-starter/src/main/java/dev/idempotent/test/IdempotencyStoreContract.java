@@ -1,10 +1,12 @@
 package dev.idempotent.test;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -14,6 +16,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
+import org.assertj.core.api.Condition;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -32,11 +35,11 @@ public abstract class IdempotencyStoreContract {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
-	private static final Fingerprint REQUEST = Samples.fingerprint("request");
+	private static final Fingerprint REQUEST = fingerprint("request");
 
-	private static final Fingerprint OTHER_REQUEST = Samples.fingerprint("other request");
+	private static final Fingerprint OTHER_REQUEST = fingerprint("other request");
 
-	private static final StoredResponse RESPONSE = Samples.response("response");
+	private static final StoredResponse RESPONSE = response("response");
 
 	private static final Duration RETENTION = Duration.ofMinutes(5);
 
@@ -47,7 +50,7 @@ public abstract class IdempotencyStoreContract {
 	 */
 	private static final int KEYS = 40;
 
-	private final IdempotencyKey key = Samples.key();
+	private final IdempotencyKey key = uniqueKey();
 
 	/**
 	 * The store under test, empty or not.
@@ -85,7 +88,7 @@ public abstract class IdempotencyStoreContract {
 		claim("owner");
 		complete("owner", RESPONSE);
 		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
-		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
+		assertThat(claim("rival")).is(completed(RESPONSE));
 	}
 
 	@Test
@@ -94,14 +97,14 @@ public abstract class IdempotencyStoreContract {
 		claim("owner");
 		assertThat(store().claim(this.key, incomparable, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
 		complete("owner", RESPONSE);
-		assertThat(store().claim(this.key, incomparable, "rival", MINUTE)).is(Samples.completed(RESPONSE));
+		assertThat(store().claim(this.key, incomparable, "rival", MINUTE)).is(completed(RESPONSE));
 	}
 
 	@Test
 	void returnsTheResponseOfACompletedKeyToItsOwnerToo() {
 		claim("owner");
 		complete("owner", RESPONSE);
-		assertThat(claim("owner")).is(Samples.completed(RESPONSE));
+		assertThat(claim("owner")).is(completed(RESPONSE));
 	}
 
 	@Test
@@ -118,7 +121,7 @@ public abstract class IdempotencyStoreContract {
 	void keepsTheMarkerOfAResponseThatWasNotKept() {
 		claim("owner");
 		assertThat(complete("owner", StoredResponse.notKept())).isTrue();
-		assertThat(claim("rival")).is(Samples.completed(StoredResponse.notKept()));
+		assertThat(claim("rival")).is(completed(StoredResponse.notKept()));
 	}
 
 	@Test
@@ -131,15 +134,15 @@ public abstract class IdempotencyStoreContract {
 	@Test
 	void refusesToCompleteAKeyThatAnotherClaimantHasCompleted() {
 		complete("owner", RESPONSE);
-		assertThat(complete("rival", Samples.response("second"))).isFalse();
-		assertThat(claim("third")).is(Samples.completed(RESPONSE));
+		assertThat(complete("rival", response("second"))).isFalse();
+		assertThat(claim("third")).is(completed(RESPONSE));
 	}
 
 	@Test
 	void completesAnAbsentKeyTogetherWithItsFingerprint() {
 		assertThat(complete("owner", RESPONSE)).isTrue();
 		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
-		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
+		assertThat(claim("rival")).is(completed(RESPONSE));
 	}
 
 	@Test
@@ -162,7 +165,7 @@ public abstract class IdempotencyStoreContract {
 		complete("owner", RESPONSE);
 		assertThat(release("owner")).isFalse();
 		assertThat(release("rival")).isFalse();
-		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
+		assertThat(claim("rival")).is(completed(RESPONSE));
 	}
 
 	@Test
@@ -187,13 +190,13 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void keepsKeysApart() {
-		IdempotencyKey other = Samples.key();
+		IdempotencyKey other = uniqueKey();
 		claim("owner");
 		assertThat(store().claim(other, OTHER_REQUEST, "other owner", MINUTE)).isEqualTo(new Claim.Acquired());
 		complete("owner", RESPONSE);
 		assertThat(store().claim(other, OTHER_REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
 		assertThat(store().release(other, "other owner")).isTrue();
-		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
+		assertThat(claim("rival")).is(completed(RESPONSE));
 	}
 
 	@Test
@@ -229,14 +232,14 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void freesAKeyWhenItsLeaseEnds() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().claim(key, OTHER_REQUEST, "owner", INSTANT);
 		await().until(() -> claim(key, "rival").equals(new Claim.Acquired()));
 	}
 
 	@Test
 	void freesAKeyWhenItsRetentionEndsEvenIfItsLeaseWasLonger() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		claim(key, "owner");
 		store().complete(key, OTHER_REQUEST, "owner", RESPONSE, INSTANT);
 		await().until(() -> claim(key, "rival").equals(new Claim.Acquired()));
@@ -244,34 +247,34 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void keepsACompletedKeyBeyondTheEndOfItsLease() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().claim(key, REQUEST, "owner", INSTANT);
 		complete(key, "owner");
 		awaitTheEndOfALease();
-		assertThat(claim(key, "rival")).is(Samples.completed(RESPONSE));
+		assertThat(claim(key, "rival")).is(completed(RESPONSE));
 	}
 
 	@Test
 	void keepsTheFirstOfAnOwnersResponsesForItsFirstRetention() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		complete(key, "owner");
-		assertThat(store().complete(key, REQUEST, "owner", Samples.response("second"), INSTANT)).isTrue();
+		assertThat(store().complete(key, REQUEST, "owner", response("second"), INSTANT)).isTrue();
 		awaitTheEndOfALease();
-		assertThat(claim(key, "rival")).is(Samples.completed(RESPONSE));
+		assertThat(claim(key, "rival")).is(completed(RESPONSE));
 	}
 
 	@Test
 	void refusesToRenewACompletedKeyAndLeavesItItsRetention() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		complete(key, "owner");
 		assertThat(store().renew(key, "owner", INSTANT)).isFalse();
 		awaitTheEndOfALease();
-		assertThat(claim(key, "rival")).is(Samples.completed(RESPONSE));
+		assertThat(claim(key, "rival")).is(completed(RESPONSE));
 	}
 
 	@Test
 	void refusesTheOwnerOfAnExpiredLeaseOnceAnotherClaimantOwnsTheKey() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().claim(key, REQUEST, "late", INSTANT);
 		await().until(() -> claim(key, "owner").equals(new Claim.Acquired()));
 		assertThat(store().renew(key, "late", MINUTE.multipliedBy(2))).isFalse();
@@ -283,11 +286,11 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void keepsTheLateResponseOfAnExpiredLeaseWhileTheKeyIsFree() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().claim(key, REQUEST, "late", INSTANT);
 		await().until(() -> store().release(key, "observer"));
 		assertThat(complete(key, "late")).isTrue();
-		assertThat(claim(key, "rival")).is(Samples.completed(RESPONSE));
+		assertThat(claim(key, "rival")).is(completed(RESPONSE));
 	}
 
 	private Claim claim(IdempotencyKey key, String token) {
@@ -303,7 +306,7 @@ public abstract class IdempotencyStoreContract {
 	 * expired.
 	 */
 	private void awaitTheEndOfALease() {
-		IdempotencyKey witness = Samples.key();
+		IdempotencyKey witness = uniqueKey();
 		store().claim(witness, REQUEST, "witness", INSTANT);
 		await().until(() -> store().release(witness, "observer"));
 	}
@@ -311,7 +314,7 @@ public abstract class IdempotencyStoreContract {
 	@Test
 	void grantsAKeyToOneOfManyConcurrentClaims() throws InterruptedException {
 		for (int i = 0; i < KEYS; i++) {
-			IdempotencyKey key = Samples.key();
+			IdempotencyKey key = uniqueKey();
 			List<Claim> claims = Race.of(32, (runner) -> store().claim(key, REQUEST, "token " + runner, MINUTE));
 			assertThat(claims).filteredOn(Claim.Acquired.class::isInstance).hasSize(1);
 			assertThat(claims).filteredOn(Claim.Pending.class::isInstance).hasSize(31);
@@ -321,7 +324,7 @@ public abstract class IdempotencyStoreContract {
 	@Test
 	void grantsAReleasedKeyToOneOfManyConcurrentClaims() throws InterruptedException {
 		for (int i = 0; i < KEYS; i++) {
-			IdempotencyKey key = Samples.key();
+			IdempotencyKey key = uniqueKey();
 			store().claim(key, REQUEST, "token 0", MINUTE);
 			AtomicInteger granted = new AtomicInteger();
 			List<Boolean> released = Race.of(8, (runner) -> {
@@ -339,20 +342,20 @@ public abstract class IdempotencyStoreContract {
 	@Test
 	void keepsOneOfManyConcurrentResponsesOfAnAbsentKey() throws InterruptedException {
 		for (int i = 0; i < KEYS; i++) {
-			IdempotencyKey key = Samples.key();
+			IdempotencyKey key = uniqueKey();
 			List<Boolean> kept = Race.of(16, (runner) -> store().complete(key, REQUEST, "token " + runner,
-					Samples.response("response " + runner), MINUTE));
+					response("response " + runner), MINUTE));
 			assertThat(kept).containsOnlyOnce(true);
 			assertThat(store().claim(key, REQUEST, "late", MINUTE))
-				.is(Samples.completed(Samples.response("response " + kept.indexOf(true))));
+				.is(completed(response("response " + kept.indexOf(true))));
 		}
 	}
 
 	@Test
 	void reportsAKeyAsPendingAndThenCompletedToConcurrentClaims() throws InterruptedException {
 		for (int i = 0; i < KEYS; i++) {
-			IdempotencyKey key = Samples.key();
-			StoredResponse response = Samples.response("response " + i);
+			IdempotencyKey key = uniqueKey();
+			StoredResponse response = response("response " + i);
 			store().claim(key, REQUEST, "token 0", MINUTE);
 			List<List<Claim>> seen = Race.of(8, (runner) -> {
 				if (runner == 0) {
@@ -361,7 +364,7 @@ public abstract class IdempotencyStoreContract {
 				return claimUntilCompleted(key, "token " + runner);
 			});
 			assertThat(seen).allSatisfy((claims) -> {
-				assertThat(claims).element(claims.size() - 1).is(Samples.completed(response));
+				assertThat(claims).element(claims.size() - 1).is(completed(response));
 				assertThat(claims.subList(0, claims.size() - 1)).allMatch(Claim.Pending.class::isInstance);
 			});
 		}
@@ -387,7 +390,7 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void findsNoAbsentKey() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		assertThat(find(key)).isNull();
 		store().claim(key, REQUEST, "owner", MINUTE);
 		store().release(key, "owner");
@@ -396,7 +399,7 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void findsAPendingKeyWithItsOwner() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().claim(key, REQUEST, "owner", MINUTE);
 		StoredKey found = Objects.requireNonNull(find(key));
 		assertThat(found.state()).isEqualTo(StoredKey.State.PENDING);
@@ -407,7 +410,7 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void findsACompletedKeyWithItsResponse() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().claim(key, REQUEST, "owner", MINUTE);
 		store().complete(key, REQUEST, "owner", RESPONSE, RETENTION);
 		StoredKey found = Objects.requireNonNull(find(key));
@@ -419,7 +422,7 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void findsNoExpiredKey() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().claim(key, REQUEST, "owner", Duration.ofMillis(20));
 		await().until(() -> find(key) == null);
 		store().complete(key, REQUEST, "rival", RESPONSE, Duration.ofMillis(20));
@@ -429,7 +432,7 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void leavesAKeyUnchangedThatItFinds() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		find(key);
 		assertThat(store().claim(key, REQUEST, "owner", MINUTE)).isEqualTo(new Claim.Acquired());
 		find(key);
@@ -438,7 +441,7 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void forgetsACompletedKeyRepeatedly() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().complete(key, REQUEST, "owner", RESPONSE, RETENTION);
 		assertThat(forget(key, "owner")).isTrue();
 		assertThat(forget(key, "owner")).isTrue();
@@ -447,15 +450,15 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void neverForgetsAKeyThatAnotherTokenHasCompleted() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().complete(key, REQUEST, "owner", RESPONSE, RETENTION);
 		assertThat(forget(key, "rival")).isFalse();
-		assertThat(store().claim(key, REQUEST, "rival", MINUTE)).is(Samples.completed(RESPONSE));
+		assertThat(store().claim(key, REQUEST, "rival", MINUTE)).is(completed(RESPONSE));
 	}
 
 	@Test
 	void neverForgetsAPendingKey() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().claim(key, REQUEST, "owner", MINUTE);
 		assertThat(forget(key, "owner")).isFalse();
 		assertThat(forget(key, "rival")).isFalse();
@@ -464,13 +467,35 @@ public abstract class IdempotencyStoreContract {
 
 	@Test
 	void releasesAFoundKeyUnlessItWasTakenOver() {
-		IdempotencyKey key = Samples.key();
+		IdempotencyKey key = uniqueKey();
 		store().claim(key, REQUEST, "owner", MINUTE);
 		StoredKey found = Objects.requireNonNull(find(key));
 		store().release(key, "owner");
 		store().claim(key, REQUEST, "rival", MINUTE);
 		assertThat(store().release(key, found.token())).isFalse();
 		assertThat(store().renew(key, "rival", MINUTE)).isTrue();
+	}
+
+	static IdempotencyKey uniqueKey() {
+		return IdempotencyKey.of(IdempotencyKey.Kind.HEADER, "contract", "", "", UUID.randomUUID().toString());
+	}
+
+	static Fingerprint fingerprint(String request) {
+		return Fingerprint.of(List.of(request.getBytes(StandardCharsets.UTF_8)));
+	}
+
+	private static StoredResponse response(String text) {
+		return StoredResponse.of(text.getBytes(StandardCharsets.UTF_8));
+	}
+
+	/**
+	 * Matches the outcome of a claim on a key with this response, regardless of its
+	 * retention.
+	 */
+	private static Condition<Claim> completed(StoredResponse response) {
+		return new Condition<>(
+				(claim) -> claim instanceof Claim.Completed completed && completed.response().equals(response),
+				"completed with %s", response);
 	}
 
 	private @Nullable StoredKey find(IdempotencyKey key) {

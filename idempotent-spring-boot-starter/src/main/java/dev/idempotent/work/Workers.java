@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -24,6 +26,20 @@ public final class Workers {
 	 */
 	public Workers(boolean daemon) {
 		this.daemon = daemon;
+	}
+
+	/**
+	 * Creates threads that do not keep the process from ending.
+	 * @param prefix the beginning of their names, before a number
+	 * @return the factory of an executor
+	 */
+	public static ThreadFactory daemons(String prefix) {
+		AtomicInteger number = new AtomicInteger();
+		return (task) -> {
+			Thread thread = new Thread(task, prefix + number.incrementAndGet());
+			thread.setDaemon(true);
+			return thread;
+		};
 	}
 
 	/**

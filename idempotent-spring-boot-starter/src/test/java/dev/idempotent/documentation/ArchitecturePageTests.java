@@ -30,7 +30,7 @@ class ArchitecturePageTests {
 
 	private static final Pattern ROOM = Pattern.compile("^ *(\\w+)\\[\"(.+)\"]$", Pattern.MULTILINE);
 
-	private static final Pattern ARROW = Pattern.compile("^ *(\\w+) --> (\\w+)$", Pattern.MULTILINE);
+	private static final Pattern ARROW = Pattern.compile("^ *(\\w+) --> (\\w+(?: & \\w+)*)$", Pattern.MULTILINE);
 
 	private final Page page = Page.of("docs/architecture.md");
 
@@ -45,15 +45,17 @@ class ArchitecturePageTests {
 	@Test
 	void drawsEveryUseThatItDoesNotLeaveOut() {
 		Map<String, String> rooms = rooms();
-		assertThat(ARROW.matcher(this.picture).results())
-			.extracting((arrow) -> rooms.get(arrow.group(1)) + " --> " + rooms.get(arrow.group(2)))
+		assertThat(ARROW.matcher(this.picture)
+			.results()
+			.flatMap((arrow) -> Stream.of(arrow.group(2).split(" & "))
+				.map((used) -> rooms.get(arrow.group(1)) + " --> " + rooms.get(used))))
 			.containsExactlyInAnyOrderElementsOf(uses());
 	}
 
 	@Test
 	void namesClassesOfTheStarter() {
 		Set<String> known = CLASSES.stream().map(JavaClass::getSimpleName).collect(Collectors.toSet());
-		known.add("Transactional");
+		known.addAll(Set.of("Transactional", "DefaultValue"));
 		known.addAll(Page.sources("src/test/java"));
 		assertThat(this.page.codeSpans()).filteredOn((span) -> span.matches("@?[A-Z]\\w*[a-z]\\w*"))
 			.hasSizeGreaterThan(60)

@@ -28,20 +28,20 @@ class InMemoryIdempotencyStoreTests extends IdempotencyStoreContract {
 	void usesTheGivenClock() {
 		AtomicReference<Instant> now = new AtomicReference<>(Instant.EPOCH);
 		InMemoryIdempotencyStore timed = new InMemoryIdempotencyStore(now::get);
-		IdempotencyKey key = Samples.key();
-		timed.claim(key, Samples.fingerprint("request"), "owner", Duration.ofSeconds(30));
+		IdempotencyKey key = uniqueKey();
+		timed.claim(key, fingerprint("request"), "owner", Duration.ofSeconds(30));
 		now.set(Instant.EPOCH.plusSeconds(30).minusNanos(1));
-		assertThat(timed.claim(key, Samples.fingerprint("request"), "rival", Duration.ofSeconds(30)))
+		assertThat(timed.claim(key, fingerprint("request"), "rival", Duration.ofSeconds(30)))
 			.isEqualTo(new Claim.Pending(Duration.ofNanos(1)));
 		now.set(Instant.EPOCH.plusSeconds(30));
-		assertThat(timed.claim(key, Samples.fingerprint("request"), "rival", Duration.ofSeconds(30)))
+		assertThat(timed.claim(key, fingerprint("request"), "rival", Duration.ofSeconds(30)))
 			.isEqualTo(new Claim.Acquired());
 	}
 
 	@Test
 	void forgetsAKeyOnRequest() {
-		IdempotencyKey key = Samples.key();
-		this.store.claim(key, Samples.fingerprint("request"), "owner", Duration.ofMinutes(1));
+		IdempotencyKey key = uniqueKey();
+		this.store.claim(key, fingerprint("request"), "owner", Duration.ofMinutes(1));
 		this.store.forget(key);
 		assertThat(this.store.renew(key, "owner", Duration.ofMinutes(1))).isFalse();
 	}

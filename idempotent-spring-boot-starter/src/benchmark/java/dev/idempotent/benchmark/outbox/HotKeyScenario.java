@@ -24,11 +24,14 @@ final class HotKeyScenario implements Scenario {
 
 	private final int events;
 
-	HotKeyScenario(OutboxContender contender, Load load, Duration time, int events) {
+	private final int backlog;
+
+	HotKeyScenario(OutboxContender contender, Load load, Duration time, int events, int backlog) {
 		this.contender = contender;
 		this.load = load;
 		this.time = time;
 		this.events = events;
+		this.backlog = backlog;
 	}
 
 	@Override
@@ -40,6 +43,18 @@ final class HotKeyScenario implements Scenario {
 	public void round(int number, Report report) {
 		measure("100/s", () -> this.load.paced(PER_SECOND, this.time, (due) -> this.contender.place()), report);
 		measure("full-speed", () -> this.load.times(this.events, this.contender::place), report);
+		drain(report);
+	}
+
+	private void drain(Report report) {
+		this.contender.tidy();
+		this.load.times(this.backlog, this.contender::place);
+		long begin = System.nanoTime();
+		this.contender.startDelivery();
+		this.contender.stream().awaitLength(this.backlog);
+		Throughput delivered = new Throughput(this.backlog, System.nanoTime() - begin);
+		this.contender.stopDelivery();
+		report.add(name(), this.contender.name(), "events/s, backlog", delivered.perSecond());
 	}
 
 	private void measure(String speed, Supplier<Throughput> appends, Report report) {

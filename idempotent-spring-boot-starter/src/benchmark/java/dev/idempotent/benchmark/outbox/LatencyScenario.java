@@ -65,6 +65,7 @@ final class LatencyScenario implements Scenario {
 			long count = this.load.paced(this.perSecond, this.time, (due) -> {
 				long order = contender.place();
 				committed.put(order, System.nanoTime());
+				contender.committed(order);
 			}).count();
 			contender.stream().awaitLength(count);
 			reader.awaitOrders(committed.keySet());

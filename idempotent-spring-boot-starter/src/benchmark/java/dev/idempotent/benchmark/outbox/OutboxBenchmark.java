@@ -71,17 +71,18 @@ class OutboxBenchmark {
 		Servers servers = new Servers(OutboxBenchmark::database, redis, settings.number("pool-size", 16));
 		BareShop bare = opened(new BareShop(servers), opened);
 		List<OutboxContender> contenders = contenders(servers, opened);
-		Map<String, Supplier<Scenario>> known = new HashMap<>(Map.of("append",
-				() -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 5)), "drain",
-				() -> new DrainScenario(new BatchedInserts(bare.pool()), contenders, this.load,
-						settings.number("backlog", 20_000)),
-				"latency", () -> latency("latency", contenders), "row-writes",
-				() -> new RowWritesScenario(contenders, this.load, 2_000), "ordered",
-				() -> ordered(contenders, servers, opened), "instances",
-				() -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened))), "hot-key",
-				() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5), 2_000),
-				"kafka", () -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load,
-						settings.number("backlog", 20_000))));
+		Map<String, Supplier<Scenario>> known = new HashMap<>(
+				Map.of("append", () -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 5)), "drain",
+						() -> new DrainScenario(new BatchedInserts(bare.pool()), contenders, this.load,
+								settings.number("backlog", 20_000)),
+						"latency", () -> latency("latency", withFloor(contenders, servers, opened)), "row-writes",
+						() -> new RowWritesScenario(contenders, this.load, 2_000), "ordered",
+						() -> ordered(contenders, servers, opened), "instances",
+						() -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened))), "hot-key",
+						() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5),
+								2_000, settings.number("backlog", 20_000)),
+						"kafka", () -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load,
+								settings.number("backlog", 20_000))));
 		known.put("recovery", () -> new RecoveryScenario(own("ours-recovery", 1, 1, servers, opened),
 				settings.number("recovery-keys", 1_000_000)));
 		return chosen("scenarios", "append,drain,latency,row-writes,ordered,instances,hot-key,kafka", known);
@@ -94,6 +95,13 @@ class OutboxBenchmark {
 	private Scenario latency(String name, List<OutboxContender> contenders) {
 		return new LatencyScenario(name, contenders, this.load, settings.number("latency-rate", 200),
 				seconds("latency-seconds", 20));
+	}
+
+	private static List<OutboxContender> withFloor(List<OutboxContender> contenders, Servers servers,
+			List<Contender> opened) {
+		List<OutboxContender> all = new ArrayList<>(contenders);
+		all.add(opened(new DirectSender(servers), opened));
+		return all;
 	}
 
 	private Scenario ordered(List<OutboxContender> contenders, Servers servers, List<Contender> opened) {

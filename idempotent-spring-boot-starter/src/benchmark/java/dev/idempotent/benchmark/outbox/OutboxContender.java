@@ -16,6 +16,13 @@ interface OutboxContender extends Contender {
 	long place();
 
 	/**
+	 * Called right after the time of a commit was noted.
+	 * @param order the order's number
+	 */
+	default void committed(long order) {
+	}
+
+	/**
 	 * Begins to deliver: what was appended before, and what will be.
 	 */
 	void startDelivery();

@@ -7,7 +7,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.jdbc.RoutingDataSources;
+import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +37,7 @@ final class UnpooledConnections {
 	 * @return {@code null}, with a warning, if the settings do not suffice
 	 */
 	static @Nullable DataSource of(DataSource dataSource) {
-		if (RoutingDataSources.find(dataSource) != null) {
+		if (DatabaseRequirements.findRouter(dataSource) != null) {
 			return null;
 		}
 		try {

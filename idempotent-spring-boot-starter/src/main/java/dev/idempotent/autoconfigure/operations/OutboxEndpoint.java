@@ -190,7 +190,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	 * Pauses a topic of a publisher of this application. Its destination is not checked.
 	 */
 	private Map<String, Integer> pause(String topic) {
-		if (this.topics.publishers().stream().noneMatch((each) -> topic.startsWith(each.prefix() + ":"))) {
+		if (!this.topics.serves(topic)) {
 			throw invalid("No publisher of this application serves the topic",
 					"Specify a topic as <publisher>:<destination>, with one of: " + String.join(", ",
 							this.topics.publishers().stream().map(OutboxPublisher::prefix).toList()));

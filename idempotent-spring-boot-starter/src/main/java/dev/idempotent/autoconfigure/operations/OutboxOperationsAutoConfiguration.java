@@ -12,6 +12,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,7 @@ import org.springframework.context.annotation.Lazy;
 		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration",
 		afterName = {
 				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
 				"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration",
 				"org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
 				"org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration" })
@@ -98,6 +100,22 @@ final class OutboxOperationsAutoConfiguration {
 					() -> relay.getObject().unavailablePublishers().size(),
 					() -> relay.getObject().pausedTopics().size());
 			return (registry) -> activation.whenActive(() -> gauges.bindTo(registry));
+		}
+
+	}
+
+	/**
+	 * The bean is created with the first handler.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ObservationRegistry.class)
+	static class ObservationConfiguration {
+
+		@Bean
+		@Lazy
+		@ConditionalOnSingleCandidate(ObservationRegistry.class)
+		ReceivedEvents outboxHandlerObservation(ObservationRegistry registry) {
+			return new ReceivedEvents(registry);
 		}
 
 	}

@@ -10,6 +10,7 @@ import java.util.Set;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.stream.RedisStreamListener;
@@ -58,6 +59,13 @@ record Feature(Class<? extends Annotation> annotation, String property, List<Str
 			List.of());
 
 	/**
+	 * {@code @OutboxHandler}. Without it, work that another instance has appended would
+	 * never be done.
+	 */
+	static final Feature HANDLER = new Feature(OutboxHandler.class, "idempotent.outbox.enabled",
+			List.of("outbox.Outbox"), List.of("outboxHandlersCheck"), DATABASE, List.of("idempotent.outbox.enabled"));
+
+	/**
 	 * {@code @RedisStreamListener}.
 	 */
 	static final Feature STREAM = new Feature(RedisStreamListener.class, "idempotent.stream.enabled",
@@ -72,7 +80,7 @@ record Feature(Class<? extends Annotation> annotation, String property, List<Str
 	static final Feature SAGA = new Feature(Saga.class, "idempotent.saga.enabled", List.of("saga.Saga"),
 			List.of("sagaMethodsCheck"), DATABASE, List.of("idempotent.enabled", "idempotent.saga.enabled"));
 
-	static final List<Feature> ALL = List.of(WEB, METHOD, OUTBOX, STREAM, SAGA);
+	static final List<Feature> ALL = List.of(WEB, METHOD, OUTBOX, HANDLER, STREAM, SAGA);
 
 	private static final Set<String> FALSE = Set.of("false", "off", "no", "0");
 

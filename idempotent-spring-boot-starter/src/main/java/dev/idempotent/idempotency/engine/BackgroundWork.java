@@ -10,13 +10,13 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.work.Backoff;
+import dev.idempotent.work.Workers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,12 +51,7 @@ class BackgroundWork implements AutoCloseable {
 	BackgroundWork(Duration retryFor, IdempotencyObserver observer) {
 		this.retryFor = retryFor;
 		this.observer = observer;
-		AtomicInteger number = new AtomicInteger();
-		this.scheduler = new ScheduledThreadPoolExecutor(THREADS, (task) -> {
-			Thread thread = new Thread(task, "idempotency-" + number.incrementAndGet());
-			thread.setDaemon(true);
-			return thread;
-		});
+		this.scheduler = new ScheduledThreadPoolExecutor(THREADS, Workers.daemons("idempotency-"));
 		this.scheduler.setRemoveOnCancelPolicy(true);
 		this.scheduler.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 	}

@@ -21,7 +21,6 @@ import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.PostgresPlanCache;
 import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -41,11 +40,18 @@ final class IdempotencyRecords {
 	 */
 	private static final int ATTEMPTS = 20;
 
+	/**
+	 * How long the epoch of the database is trusted: another database may have taken its
+	 * place since. So long after a failover, this process may still replay what was lost
+	 * in it.
+	 */
+	static final Duration TRUSTED = Duration.ofSeconds(5);
+
 	private final String table;
 
-	private final DatabaseEpoch epoch = new DatabaseEpoch();
-
 	private volatile @Nullable RecordSql sql;
+
+	private volatile @Nullable Epoch epoch;
 
 	/**
 	 * Creates the records of a table. The database is detected with the first connection.
@@ -267,17 +273,31 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Returns whether the database has told this epoch lately.
+	 * Records the epoch that a statement has returned.
+	 * @param start when the statement was sent: the server may have ended since
+	 */
+	void heard(String told, long start) {
+		Epoch before = this.epoch;
+		// Of two statements in a race, either may be recorded: each is true for its time.
+		if (before == null || start - before.heard() > 0) {
+			this.epoch = new Epoch(told, start);
+		}
+	}
+
+	/**
+	 * Returns whether this is the epoch of the database, as far as this process knows.
+	 * @return {@code false} also if the database has told none lately
 	 */
 	boolean isCurrent(String other) {
-		return this.epoch.isCurrent(other);
+		Epoch last = this.epoch;
+		return last != null && last.text().equals(other) && System.nanoTime() - last.heard() < TRUSTED.toNanos();
 	}
 
 	/**
 	 * Creates the statements for one verb.
 	 */
 	RecordStatements statements(Connection connection) {
-		return new RecordStatements(connection, sql(connection), this.epoch);
+		return new RecordStatements(connection, sql(connection));
 	}
 
 	private RecordSql sql(Connection connection) {
@@ -295,23 +315,27 @@ final class IdempotencyRecords {
 	}
 
 	/**
+	 * The epoch that the database has told last, as {@link Database#epoch(String)}
+	 * defines it.
+	 */
+	private record Epoch(String text, long heard) {
+	}
+
+	/**
 	 * Executes statements on a connection of the caller, which is neither committed nor
 	 * closed.
 	 */
-	static final class RecordStatements {
+	final class RecordStatements {
 
 		private final Connection connection;
 
 		private final RecordSql sql;
 
-		private final DatabaseEpoch known;
+		private @Nullable String told;
 
-		private @Nullable String epoch;
-
-		private RecordStatements(Connection connection, RecordSql sql, DatabaseEpoch known) {
+		private RecordStatements(Connection connection, RecordSql sql) {
 			this.connection = connection;
 			this.sql = sql;
-			this.known = known;
 		}
 
 		RecordSql sql() {
@@ -323,7 +347,7 @@ final class IdempotencyRecords {
 		 * @return {@code null} if none has
 		 */
 		@Nullable String epoch() {
-			return this.epoch;
+			return this.told;
 		}
 
 		/**
@@ -347,7 +371,7 @@ final class IdempotencyRecords {
 			}
 			String limited = change.limited();
 			return (limited != null) ? changeLimited(limited, lockTimeout, values)
-					: changeBetween(lockTimeout, change.plain(), values);
+					: Statements.limitedOnMySql(this.connection, lockTimeout, () -> change(change.plain(), values));
 		}
 
 		/**
@@ -397,7 +421,7 @@ final class IdempotencyRecords {
 				}
 			}, key.digest());
 			if (row != null) {
-				heard(row.epoch(), start);
+				told(row.epoch(), start);
 			}
 			return row;
 		}
@@ -440,7 +464,7 @@ final class IdempotencyRecords {
 			return run(sql, (statement) -> {
 				try (ResultSet rows = statement.executeQuery()) {
 					boolean counted = rows.next();
-					heard(counted ? rows.getString(3) : null, start);
+					told(counted ? rows.getString(3) : null, start);
 					return counted && rows.getInt(1) == 1;
 				}
 			}, parameters);
@@ -454,25 +478,10 @@ final class IdempotencyRecords {
 			}, values);
 		}
 
-		private void heard(@Nullable String told, long start) {
-			this.epoch = told;
-			if (told != null) {
-				this.known.heard(told, start);
-			}
-		}
-
-		/**
-		 * The lock timeout of MySQL is a setting of the session, in whole seconds.
-		 */
-		private boolean changeBetween(Duration lockTimeout, String sql, @Nullable Object... values) {
-			long seconds = Math.max(1, lockTimeout.plusMillis(999).toSeconds());
-			run("set @idempotency_lock_wait = @@session.innodb_lock_wait_timeout, session innodb_lock_wait_timeout = "
-					+ seconds, PreparedStatement::execute);
-			try {
-				return change(sql, values);
-			}
-			finally {
-				run("set session innodb_lock_wait_timeout = @idempotency_lock_wait", PreparedStatement::execute);
+		private void told(@Nullable String epoch, long start) {
+			this.told = epoch;
+			if (epoch != null) {
+				heard(epoch, start);
 			}
 		}
 
@@ -480,7 +489,7 @@ final class IdempotencyRecords {
 				@Nullable Object... values) {
 			try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
 				if (!this.sql.isPlannedOnce(sql)) {
-					PostgresPlanCache.bypass(statement);
+					Statements.planAnew(statement);
 				}
 				for (int i = 0; i < values.length; i++) {
 					set(statement, i + 1, values[i]);

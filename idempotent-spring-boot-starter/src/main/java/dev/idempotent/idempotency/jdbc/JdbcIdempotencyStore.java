@@ -19,12 +19,9 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.NonTransactionalConnections;
-import dev.idempotent.jdbc.RoutingDataSources;
-import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -36,8 +33,6 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  * in a transaction of its caller.
  */
 public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseable {
-
-	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencyStore.class);
 
 	/**
 	 * How long an operator, and on PostgreSQL a claim, waits for another transaction that
@@ -89,13 +84,9 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	private static DataSource oneDatabase(DataSource dataSource) {
-		String router = RoutingDataSources.find(dataSource);
-		if (router != null) {
-			throw new IdempotentConfigurationException("Idempotency keys are stored in a database, and the DataSource "
-					+ router
-					+ " routes to several databases: they would be renewed, looked up and deleted only in the default one.",
-					RoutingDataSources.REMEDY + "; or keep the keys in Redis, under Guarantee.LEASE.", null);
-		}
+		DatabaseRequirements.requireOneDatabase(dataSource, "Idempotency keys are stored in a database",
+				"they would be renewed, looked up and deleted only in the default one",
+				"; or keep the keys in Redis, under Guarantee.LEASE");
 		return NonTransactionalConnections.withoutTransactions(dataSource);
 	}
 
@@ -176,9 +167,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 			requireLongTokens(run(ANY, this.records::tokenLength));
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			logger.warn("The database does not answer, so the table {} could not be checked: {}", this.table,
-					RootCause.of(ex));
-			logger.debug("The stack trace of the failure above", ex);
+			DatabaseRequirements.warnOfSilence("the table " + this.table, ex);
 		}
 		catch (IdempotencyStoreException ex) {
 			throw new IdempotentConfigurationException(

@@ -10,7 +10,6 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
@@ -22,8 +21,8 @@ import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.Transaction;
 import dev.idempotent.idempotency.jdbc.IdempotencyRecords.RecordStatements;
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.TransactionInspector;
-import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -131,31 +130,14 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	/**
 	 * Opens a transaction and checks that its database has the table. Logs a warning if
 	 * the database does not answer.
-	 * @throws IdempotentConfigurationException if the manager or the table is wrong
+	 * @throws dev.idempotent.IdempotentConfigurationException if the manager or the table
+	 * is wrong
 	 */
 	void verify() {
-		boolean bound;
-		try {
-			TransactionStatus status = this.manager
-				.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
-			bound = TransactionInspector.isBound(this.dataSource);
-			this.manager.rollback(status);
+		if (DatabaseRequirements.requireTransactions(this.manager, this.dataSource,
+				JdbcTransactionSource.reason(this.method), JdbcTransactionSource.PLACE)) {
+			this.store.verify();
 		}
-		catch (TransactionException ex) {
-			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}", this.method,
-					RootCause.of(ex));
-			logger.debug("The stack trace of the failure above", ex);
-			return;
-		}
-		if (!bound) {
-			throw new IdempotentConfigurationException(
-					"The method " + this.method + " has Guarantee.TRANSACTION, and its transaction manager ("
-							+ this.manager.getClass().getName() + ") does not work on the application's DataSource.",
-					"Name the manager of that DataSource in its @Transactional or in "
-							+ "idempotent.jdbc.transaction-manager, or mark the DataSource of the manager as @Primary.",
-					null);
-		}
-		this.store.verify();
 	}
 
 	private IdempotencyRecords records() {

@@ -13,13 +13,11 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
+import dev.idempotent.jdbc.DatabaseRequirements;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
@@ -37,6 +35,11 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	private static final Set<Integer> OWN_TRANSACTION = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
 			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
+
+	/**
+	 * Where a method's transaction manager is named.
+	 */
+	static final String PLACE = "its @Transactional or in idempotent.jdbc.transaction-manager, or use Guarantee.LEASE";
 
 	/**
 	 * The method's own {@code @Transactional} has already begun its transaction.
@@ -142,36 +145,14 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	private PlatformTransactionManager managerOf(String described, @Nullable TransactionAttribute attribute) {
 		String named = (attribute != null && StringUtils.hasText(attribute.getQualifier())) ? attribute.getQualifier()
 				: this.managerName;
-		TransactionManager manager = (named != null) ? named(described, named) : only(described);
-		if (manager instanceof PlatformTransactionManager bound) {
-			return bound;
-		}
-		throw new IdempotentConfigurationException(
-				"The method " + described + " has Guarantee.TRANSACTION, and its transaction manager is reactive.",
-				"Name another one in its @Transactional or in idempotent.jdbc.transaction-manager, or use Guarantee.LEASE.",
-				null);
+		return DatabaseRequirements.requireManager(this.beanFactory, named, reason(described), PLACE);
 	}
 
-	private TransactionManager named(String described, String name) {
-		try {
-			return BeanFactoryAnnotationUtils.qualifiedBeanOfType(this.beanFactory, TransactionManager.class, name);
-		}
-		catch (BeansException ex) {
-			throw new IdempotentConfigurationException("The method " + described
-					+ " has Guarantee.TRANSACTION, and there is not exactly one transaction manager '" + name + "'.",
-					"Name one in its @Transactional or in idempotent.jdbc.transaction-manager.", ex);
-		}
-	}
-
-	private TransactionManager only(String described) {
-		TransactionManager manager = this.beanFactory.getBeanProvider(TransactionManager.class).getIfUnique();
-		if (manager == null) {
-			throw new IdempotentConfigurationException("The method " + described
-					+ " has Guarantee.TRANSACTION, and there is no transaction manager, or several without a primary one.",
-					"Add spring-boot-starter-jdbc or -data-jpa, or name one in idempotent.jdbc.transaction-manager.",
-					null);
-		}
-		return manager;
+	/**
+	 * Why a method needs a transaction manager.
+	 */
+	static String reason(String described) {
+		return "The method " + described + " has Guarantee.TRANSACTION";
 	}
 
 	private DataSource dataSourceOf(PlatformTransactionManager manager) {
@@ -180,8 +161,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	}
 
 	private static IdempotentConfigurationException mistake(String described, String mistake) {
-		return new IdempotentConfigurationException(
-				"The method " + described + " has Guarantee.TRANSACTION, and " + mistake + ".",
+		return new IdempotentConfigurationException(reason(described) + ", and " + mistake + ".",
 				"Let its own @Transactional join a transaction that writes, leave it out, or use Guarantee.LEASE.",
 				null);
 	}

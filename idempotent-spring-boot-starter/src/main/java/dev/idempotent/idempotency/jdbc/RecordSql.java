@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.jdbc;
 import java.sql.Connection;
 
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,25 +142,16 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	private static Change forget(Database database, String table) {
 		String delete = "delete from " + table;
 		return new Change(delete + OWN_COMPLETED,
-				(database == Database.POSTGRESQL) ? limited(table, delete + " using limited" + OWN_COMPLETED) : null);
+				database.combinesChanges() ? limited(table, delete + " using limited" + OWN_COMPLETED) : null);
 	}
 
 	private static Change change(Database database, String table, String update, String where) {
 		return new Change(update + where,
-				(database == Database.POSTGRESQL) ? limited(table, update + " from limited" + where) : null);
+				database.combinesChanges() ? limited(table, update + " from limited" + where) : null);
 	}
 
-	/**
-	 * Bounds the wait for a row lock and restores the lock timeout of the session. The
-	 * order is enforced by references: the change reads the part that sets the timeout,
-	 * and the part that restores it needs the count of the change.
-	 */
 	private static String limited(String table, String change) {
-		return "with previous as materialized (select current_setting('lock_timeout') as bound), "
-				+ "limited as materialized (select set_config('lock_timeout', ?, true) from previous), "
-				+ "changed as (" + change
-				+ " returning 1) select changes.n, set_config('lock_timeout', previous.bound, true), "
-				+ Database.POSTGRESQL.epoch(table) + " from (select count(*) as n from changed) changes, previous";
+		return Statements.limitedOnPostgres(change + " returning 1", "", ", " + Database.POSTGRESQL.epoch(table));
 	}
 
 	/**

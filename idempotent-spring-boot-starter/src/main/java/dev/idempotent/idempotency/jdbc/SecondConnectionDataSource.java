@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.work.Workers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcUtils;
@@ -34,7 +35,8 @@ final class SecondConnectionDataSource extends DelegatingDataSource {
 
 	private static final int MAX_WAITING = 64;
 
-	private static final Executor waiting = threads();
+	private static final Executor waiting = new ThreadPoolExecutor(0, MAX_WAITING, 10, TimeUnit.SECONDS,
+			new SynchronousQueue<>(), Workers.daemons("idempotency-connection-"));
 
 	SecondConnectionDataSource(DataSource pool) {
 		super(pool);
@@ -86,14 +88,6 @@ final class SecondConnectionDataSource extends DelegatingDataSource {
 				"No second connection within " + MAX_WAIT + " for a thread that holds one in its transaction: "
 						+ "increase the size of the pool (spring.datasource.hikari.maximum-pool-size)",
 				ex);
-	}
-
-	private static Executor threads() {
-		return new ThreadPoolExecutor(0, MAX_WAITING, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), (task) -> {
-			Thread thread = new Thread(task, "idempotency-connection");
-			thread.setDaemon(true);
-			return thread;
-		});
 	}
 
 }

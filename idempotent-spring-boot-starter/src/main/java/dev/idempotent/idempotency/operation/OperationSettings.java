@@ -125,22 +125,27 @@ public record OperationSettings(String name, Guarantee guarantee, Duration lease
 			return byDefault;
 		}
 		try {
-			Duration duration = DurationFormatterUtils.detectAndParse(text);
-			if (duration.compareTo(MIN_DURATION) >= 0 && duration.compareTo(IdempotencyStore.MAX_DURATION) <= 0) {
-				return duration;
-			}
+			return duration(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw badDuration(described, attribute, text, ex);
+			throw mistake(described,
+					"has the " + attribute + " '" + text + "', which is not a duration between 1 ms and 10 years",
+					"Use a format such as 30s, 24h or PT30S.", ex);
 		}
-		throw badDuration(described, attribute, text, null);
 	}
 
-	private static IdempotentConfigurationException badDuration(String described, String attribute, String text,
-			@Nullable Exception cause) {
-		return mistake(described,
-				"has the " + attribute + " '" + text + "', which is not a duration between 1 ms and 10 years",
-				"Use a format such as 30s, 24h or PT30S.", cause);
+	/**
+	 * Parses a duration of an annotation.
+	 * @param text such as {@code 30s} or {@code PT30S}
+	 * @return the duration
+	 * @throws IllegalArgumentException if it is not one between 1 ms and 10 years
+	 */
+	public static Duration duration(String text) {
+		Duration duration = DurationFormatterUtils.detectAndParse(text);
+		if (duration.compareTo(MIN_DURATION) < 0 || duration.compareTo(IdempotencyStore.MAX_DURATION) > 0) {
+			throw new IllegalArgumentException("The duration is too short or too long");
+		}
+		return duration;
 	}
 
 	/**

@@ -1,7 +1,10 @@
 package dev.idempotent.idempotency.web;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
@@ -11,8 +14,12 @@ import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.handler.AbstractHandlerExceptionResolver;
 import org.springframework.web.servlet.handler.MappedInterceptor;
 
 /**
@@ -96,8 +103,7 @@ public final class IdempotencyWebComponents {
 	 * @return an ordered resolver
 	 */
 	public static HandlerExceptionResolver methodRefusalResolver(IdempotencyWebSettings settings) {
-		return new RefusalResolver(IdempotencyWebComponents::refusalOfMethod,
-				new ProblemTypes(settings.problemBaseUri()));
+		return resolver(settings, IdempotencyWebComponents::refusalOfMethod);
 	}
 
 	private static @Nullable RefusedRequestException refusalOfMethod(Exception ex) {
@@ -127,10 +133,40 @@ public final class IdempotencyWebComponents {
 	 */
 	public static HandlerExceptionResolver sagaFailureResolver(Class<? extends Exception> undone,
 			Class<? extends Exception> halted, IdempotencyWebSettings settings) {
-		return new RefusalResolver(
-				(ex) -> undone.isInstance(ex) ? Problem.SAGA_COMPENSATED.refusal()
-						: halted.isInstance(ex) ? Problem.SAGA_HALTED.refusal() : null,
-				new ProblemTypes(settings.problemBaseUri()));
+		return resolver(settings, (ex) -> undone.isInstance(ex) ? Problem.SAGA_COMPENSATED.refusal()
+				: halted.isInstance(ex) ? Problem.SAGA_HALTED.refusal() : null);
+	}
+
+	/**
+	 * Sends the problem details of work that was refused within a handler, as the filter
+	 * does for a refused request. Exception handlers of the application take precedence.
+	 */
+	private static HandlerExceptionResolver resolver(IdempotencyWebSettings settings,
+			Function<Exception, @Nullable RefusedRequestException> refusals) {
+		ProblemTypes problems = new ProblemTypes(settings.problemBaseUri());
+		return new AbstractHandlerExceptionResolver() {
+
+			@Override
+			protected @Nullable ModelAndView doResolveException(HttpServletRequest request,
+					HttpServletResponse response, @Nullable Object handler, Exception ex) {
+				RefusedRequestException refusal = refusals.apply(ex);
+				if (refusal == null) {
+					return null;
+				}
+				Problem problem = refusal.problem();
+				HandlerRun run = HandlerRun.of(request);
+				// A response that is stored is final: a retry gets the same one.
+				boolean retryable = problem.isRetryable() && (run == null || !run.isStored(problem.status()));
+				try {
+					problems.respond(problem, refusal.detail(), retryable, ProblemTypes.newInstance()).sendTo(response);
+					return new ModelAndView();
+				}
+				catch (IOException failure) {
+					throw new UncheckedIOException(failure);
+				}
+			}
+
+		};
 	}
 
 	/**

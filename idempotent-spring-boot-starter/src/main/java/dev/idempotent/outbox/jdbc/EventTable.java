@@ -26,6 +26,7 @@ import javax.sql.DataSource;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
@@ -309,6 +310,64 @@ public class EventTable {
 		// A statement of PostgreSQL misses what another transaction has changed
 		// meanwhile.
 		return (deleted == claims.size()) ? deleted : deleted + settle(sql, claims);
+	}
+
+	/**
+	 * Deletes a claimed row in the transaction of the calling thread, which must not have
+	 * done anything else. Until it ends, no other instance can claim the row.
+	 * @param claim a claimed row
+	 * @return the evidence for {@link #isDeleted}, or {@code null} if the row is no
+	 * longer claimed by these attempts
+	 */
+	public @Nullable Object deleteInTransaction(Claim claim) {
+		// No parameters: a plan that was made for the empty table would read a full one.
+		String sql = "delete from " + this.tables.event() + " where lane = " + claim.lane() + " and id = " + claim.id()
+				+ " and attempts = " + claim.attempts();
+		if (this.database.join(this.database::kind) == Database.POSTGRESQL) {
+			return queryForTransaction(sql + " returning txid_current()");
+		}
+		return (this.database.join((connection) -> Statements.update(connection, sql)) == 1) ? mark() : null;
+	}
+
+	/**
+	 * Returns whether the transaction of the calling thread is still the one that has
+	 * deleted a row: it has not failed, and the database has not rolled it back and gone
+	 * on in another one. Can be asked once.
+	 * @param evidence of the deletion
+	 * @return {@code false} if it is another one
+	 */
+	public boolean isDeleted(Object evidence) {
+		return (evidence instanceof UUID mark) ? unmark(mark)
+				: evidence.equals(queryForTransaction("select txid_current_if_assigned()"));
+	}
+
+	/**
+	 * Returns whether the database will not answer the commit of the calling thread's
+	 * transaction with a rollback that its driver hides.
+	 * @return {@code false} if it has failed
+	 */
+	public boolean canCommit() {
+		return this.database.join((connection) -> this.database.kind(connection) != Database.POSTGRESQL
+				|| TransactionInspector.canCommit(connection));
+	}
+
+	/**
+	 * Returns whether the calling thread has a transaction on the outbox's database.
+	 * @return {@code false} if what it does here would commit on its own
+	 */
+	public boolean isInTransaction() {
+		return TransactionInspector.isBound(this.database.dataSource());
+	}
+
+	private @Nullable Object queryForTransaction(String sql) {
+		return TransactionInspector.<@Nullable Object>join(this.database.dataSource(), (connection) -> {
+			try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(sql)) {
+				return row.next() ? row.getObject(1) : null;
+			}
+			catch (SQLException ex) {
+				throw Statements.translate(sql, ex);
+			}
+		});
 	}
 
 	/**

@@ -15,8 +15,6 @@ import javax.sql.DataSource;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
-import dev.idempotent.outbox.EventCount;
-import dev.idempotent.outbox.OutboxSummary;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 

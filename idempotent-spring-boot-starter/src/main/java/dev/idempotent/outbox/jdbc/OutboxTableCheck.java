@@ -10,8 +10,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.NonTransactionalConnections;
-import dev.idempotent.jdbc.RoutingDataSources;
+import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.Statements;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
@@ -24,8 +23,6 @@ public final class OutboxTableCheck {
 
 	private static final String OR = ", or set idempotent.outbox.order=none.";
 
-	private final DataSource dataSource;
-
 	private final OutboxDatabase database;
 
 	private final OutboxTables tables;
@@ -36,7 +33,6 @@ public final class OutboxTableCheck {
 	 * @param tables the tables
 	 */
 	public OutboxTableCheck(DataSource dataSource, OutboxTables tables) {
-		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
 		this.database = new OutboxDatabase(dataSource);
 		this.tables = tables;
 	}
@@ -61,14 +57,9 @@ public final class OutboxTableCheck {
 	 * @throws IdempotentConfigurationException if it does
 	 */
 	public void requireOneDatabase() {
-		String router = RoutingDataSources.find(this.dataSource);
-		if (router != null) {
-			throw new IdempotentConfigurationException(
-					"The outbox is stored in the database of the application's transactions, and the DataSource "
-							+ router
-							+ " routes to several databases: events would be delivered only from the default one.",
-					RoutingDataSources.REMEDY + "; or set idempotent.outbox.enabled=false.", null);
-		}
+		DatabaseRequirements.requireOneDatabase(this.database.dataSource(),
+				"The outbox is stored in the database of the application's transactions",
+				"events would be delivered only from the default one", "; or set idempotent.outbox.enabled=false");
 	}
 
 	/**
@@ -149,9 +140,6 @@ public final class OutboxTableCheck {
 		}
 	}
 
-	/**
-	 * Selects no rows from each table.
-	 */
 	private boolean hasTables(Connection connection) {
 		String event = "lane, id, created_at, " + EventRow.COLUMNS;
 		Map<String, String> all = new HashMap<>(Map.of(this.tables.event(), event + ", attempts, due_at, last_error",
@@ -160,9 +148,10 @@ public final class OutboxTableCheck {
 		if (this.database.kind(connection) != Database.POSTGRESQL) {
 			all.put(this.tables.transaction(), "id");
 		}
-		all.forEach((table, columns) -> Statements.query(connection,
-				"select " + columns + " from " + table + " where 1 = 0", List.of(), (row, number) -> number));
-		return true;
+		return all.entrySet()
+			.stream()
+			.allMatch((table) -> DatabaseRequirements.missingColumns(connection, table.getKey(), table.getValue())
+				.isEmpty());
 	}
 
 	/**
@@ -171,9 +160,9 @@ public final class OutboxTableCheck {
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 */
 	public boolean hasEventTable() {
-		String sql = "select 1 from " + this.tables.event() + " where 1 = 0";
 		try {
-			this.database.run((connection) -> Statements.query(connection, sql, List.of(), (row, number) -> number));
+			this.database
+				.run((connection) -> DatabaseRequirements.missingColumns(connection, this.tables.event(), "id"));
 			return true;
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {

@@ -79,7 +79,7 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 			producer = this.producers.get();
 		}
 		catch (InterruptException ex) {
-			return Collections.nCopies(events.size(), FailureOutcomes.notSent(ex));
+			return Collections.nCopies(events.size(), KafkaFailures.notSent(ex));
 		}
 		catch (RuntimeException ex) {
 			return Collections.nCopies(events.size(),

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
+import dev.idempotent.work.Workers;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
@@ -18,11 +19,7 @@ import org.apache.kafka.common.errors.InterruptException;
  */
 final class ProducerThreads implements AutoCloseable {
 
-	private final ExecutorService threads = Executors.newCachedThreadPool((task) -> {
-		Thread thread = new Thread(task, "outbox-kafka");
-		thread.setDaemon(true);
-		return thread;
-	});
+	private final ExecutorService threads = Executors.newCachedThreadPool(Workers.daemons("outbox-kafka-"));
 
 	<T> CompletableFuture<T> call(Supplier<T> call) {
 		return CompletableFuture.supplyAsync(call, this.threads);

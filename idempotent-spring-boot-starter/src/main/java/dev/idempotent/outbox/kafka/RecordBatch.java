@@ -1,7 +1,10 @@
 package dev.idempotent.outbox.kafka;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -11,15 +14,25 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The records of a batch of events, and their confirmations.
+ * The records of a batch of events, and their confirmations. The metadata of each topic
+ * is requested once, because each request may last until its timeout.
  */
 final class RecordBatch {
+
+	private static final Outcome AVAILABLE = new Outcome.Delivered();
+
+	private static final Outcome NO_TIME = new Outcome.Unavailable(
+			"The record was not sent, because other topics of the batch did not respond", Scope.DESTINATION);
+
+	private static final Outcome NO_LEADER = new Outcome.Unavailable("A partition of the topic has no leader",
+			Scope.DESTINATION);
 
 	private final Producer<byte[], byte[]> producer;
 
@@ -27,7 +40,11 @@ final class RecordBatch {
 
 	private final ProducerSettings settings;
 
-	private final TopicStates topics;
+	private final long deadline;
+
+	private final Map<String, Outcome> topics = new HashMap<>();
+
+	private final Map<String, Boolean> withoutLeader = new HashMap<>();
 
 	private final List<Sending> sendings = new ArrayList<>();
 
@@ -44,7 +61,7 @@ final class RecordBatch {
 		this.producer = producer;
 		this.threads = threads;
 		this.settings = settings;
-		this.topics = new TopicStates(producer, deadline);
+		this.deadline = deadline;
 	}
 
 	/**
@@ -53,13 +70,14 @@ final class RecordBatch {
 	 */
 	void send(SerializedEvent event) {
 		String topic = event.destination();
-		Outcome prevented = (this.unavailable != null) ? this.unavailable : this.topics.unavailability(topic);
-		if (prevented != null) {
+		Outcome prevented = (this.unavailable != null) ? this.unavailable
+				: this.topics.computeIfAbsent(topic, this::ask);
+		if (prevented != AVAILABLE) {
 			this.sendings.add(new Sending(topic, null, prevented));
 			return;
 		}
 		try {
-			Future<RecordMetadata> confirmation = this.producer.send(EventRecord.of(event));
+			Future<RecordMetadata> confirmation = this.producer.send(record(event));
 			Throwable failure = confirmation.isDone() ? failureOf(confirmation) : null;
 			this.sendings.add((failure != null) ? notSent(topic, failure) : new Sending(topic, confirmation, null));
 		}
@@ -98,14 +116,75 @@ final class RecordBatch {
 	 * Whether another producer is needed.
 	 */
 	boolean isProducerBroken() {
-		return this.producerBroken || this.topics.isProducerBroken();
+		return this.producerBroken;
+	}
+
+	/**
+	 * Returns the outcome of the events of a topic that cannot take records, or
+	 * {@link #AVAILABLE}.
+	 */
+	private Outcome ask(String topic) {
+		// The first topic is asked in any case: creating the producer may take all the
+		// time.
+		if (!this.topics.isEmpty() && System.nanoTime() - this.deadline > 0) {
+			return NO_TIME;
+		}
+		try {
+			return hasPartitionWithoutLeader(topic) ? NO_LEADER : AVAILABLE;
+		}
+		catch (KafkaException | IllegalStateException ex) {
+			this.producerBroken |= KafkaFailures.breaksProducer(ex);
+			return KafkaFailures.notSent(ex);
+		}
+	}
+
+	/**
+	 * Whether a topic that did not confirm a record is known to be the reason.
+	 */
+	private boolean isWithoutLeader(String topic) {
+		return this.withoutLeader.computeIfAbsent(topic, (name) -> {
+			try {
+				return hasPartitionWithoutLeader(name);
+			}
+			catch (KafkaException | IllegalStateException ex) {
+				return false;
+			}
+		});
+	}
+
+	private boolean hasPartitionWithoutLeader(String topic) {
+		return this.producer.partitionsFor(topic)
+			.stream()
+			.anyMatch((partition) -> partition.leader() == null || partition.leader().isEmpty());
+	}
+
+	/**
+	 * Maps an event to a record in the binary mode of CloudEvents' Kafka binding.
+	 */
+	private static ProducerRecord<byte[], byte[]> record(SerializedEvent event) {
+		ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(event.destination(), bytes(event.key()),
+				event.payload());
+		event.headers().forEach((name, value) -> record.headers().add(valid(name), bytes(value)));
+		return record;
+	}
+
+	/**
+	 * Replaces what is not valid Unicode. The client computes another length for it than
+	 * it writes, and the broker then rejects all records of the request.
+	 */
+	private static String valid(String name) {
+		return new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+	}
+
+	private static byte @Nullable [] bytes(@Nullable String text) {
+		return (text != null) ? text.getBytes(StandardCharsets.UTF_8) : null;
 	}
 
 	private Sending notSent(String topic, Throwable failure) {
-		this.producerBroken |= FailureOutcomes.breaksProducer(failure);
-		Outcome outcome = FailureOutcomes.notSent(failure);
+		this.producerBroken |= KafkaFailures.breaksProducer(failure);
+		Outcome outcome = KafkaFailures.notSent(failure);
 		if (outcome instanceof Outcome.Unavailable prevented) {
-			this.topics.unavailable(topic, prevented);
+			this.topics.put(topic, prevented);
 			this.unavailable = (prevented.scope() == Scope.PUBLISHER) ? prevented : this.unavailable;
 		}
 		return new Sending(topic, null, outcome);
@@ -118,8 +197,8 @@ final class RecordBatch {
 		if (failure == null) {
 			return new Outcome.Delivered();
 		}
-		this.producerBroken |= FailureOutcomes.breaksProducer(failure);
-		return FailureOutcomes.notConfirmed(failure, () -> delivered || this.topics.isWithoutLeader(sending.topic()));
+		this.producerBroken |= KafkaFailures.breaksProducer(failure);
+		return KafkaFailures.notConfirmed(failure, () -> delivered || isWithoutLeader(sending.topic()));
 	}
 
 	private static @Nullable Throwable failureOf(Future<RecordMetadata> confirmation) {

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import org.jspecify.annotations.Nullable;
@@ -24,11 +25,22 @@ public final class ExternalizedEventRecorder implements ApplicationListener<Payl
 
 	private static final String MESSAGE = "org.springframework.messaging.Message";
 
+	/**
+	 * The publishers of this library, with what they need. Without it, a target for one
+	 * of them must not become a destination of another publisher.
+	 */
+	private static final Map<String, String> OWN = Map.of("kafka", "spring-boot-starter-kafka", "redis-stream",
+			"spring-boot-starter-data-redis", "redis-channel", "spring-boot-starter-data-redis");
+
+	private static final String PROPERTY = "idempotent.outbox.modulith.publisher";
+
 	private final EventExternalizationConfiguration configuration;
 
 	private final Outbox outbox;
 
-	private final RoutedTopics topics;
+	private final Set<String> prefixes;
+
+	private final @Nullable String publisher;
 
 	private final EvaluationContext context;
 
@@ -39,15 +51,20 @@ public final class ExternalizedEventRecorder implements ApplicationListener<Payl
 	 * @param prefixes the prefixes of all publishers
 	 * @param publisher the prefix of targets that do not begin with one, or {@code null}
 	 * @param context evaluates the expressions of targets and keys
-	 * @throws dev.idempotent.IdempotentConfigurationException if no publisher has that
-	 * prefix
+	 * @throws IdempotentConfigurationException if no publisher has that prefix
 	 */
 	public ExternalizedEventRecorder(EventExternalizationConfiguration configuration, Outbox outbox,
 			Set<String> prefixes, @Nullable String publisher, EvaluationContext context) {
 		this.configuration = configuration;
 		this.outbox = outbox;
-		this.topics = new RoutedTopics(prefixes, publisher);
+		this.prefixes = prefixes;
+		this.publisher = publisher;
 		this.context = context;
+		if (publisher != null && !prefixes.contains(publisher)) {
+			throw new IdempotentConfigurationException(
+					PROPERTY + " is '" + publisher + "', and no publisher has this prefix.",
+					"Set it to one of " + prefixes + ", or add the library that provides the publisher.", null);
+		}
 	}
 
 	@Override
@@ -73,7 +90,7 @@ public final class ExternalizedEventRecorder implements ApplicationListener<Payl
 		Object payload = this.configuration.map(event);
 		requireNoMessage(event, payload);
 		OutboxEvent appended = OutboxEvent.of(event.getClass().getName(), payload)
-			.toTopic(this.topics.of(routing.getTarget(event)));
+			.toTopic(topic(routing.getTarget(event)));
 		// Without a key, a routing with an expression returns the target as key.
 		String key = (target.getKey() != null) ? routing.getKey(event) : null;
 		if (key != null) {
@@ -85,6 +102,28 @@ public final class ExternalizedEventRecorder implements ApplicationListener<Payl
 			}
 		}
 		return appended;
+	}
+
+	/**
+	 * Determines the topic for a target: the target itself, if it begins with the prefix
+	 * of a publisher.
+	 * @throws IllegalArgumentException if it names no publisher and there is no prefix
+	 * for such targets
+	 */
+	private String topic(String target) {
+		String prefix = target.substring(0, Math.max(0, target.indexOf(':')));
+		if (this.prefixes.contains(prefix)) {
+			return target;
+		}
+		if (OWN.containsKey(prefix)) {
+			throw new IllegalArgumentException("The target '" + target + "' begins with " + prefix
+					+ ":, and this application has no such publisher: add " + OWN.get(prefix));
+		}
+		if (this.publisher == null) {
+			throw new IllegalArgumentException("The target '" + target + "' names no publisher: begin it with one of "
+					+ this.prefixes + " and a colon, or set " + PROPERTY);
+		}
+		return this.publisher + ':' + target;
 	}
 
 	/**

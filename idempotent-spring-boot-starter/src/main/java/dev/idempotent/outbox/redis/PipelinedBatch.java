@@ -112,8 +112,7 @@ final class PipelinedBatch {
 			}
 		}
 		catch (RedisException ex) {
-			return new ArrayList<>(
-					Collections.nCopies(events.size(), FailureOutcomes.unreachable(ex, Scope.PUBLISHER)));
+			return new ArrayList<>(Collections.nCopies(events.size(), RedisFailures.unreachable(ex, Scope.PUBLISHER)));
 		}
 	}
 
@@ -172,11 +171,11 @@ final class PipelinedBatch {
 	private Outcome outcome(SerializedEvent event, AsyncCommand<byte[], byte[], ?> publication, long deadline) {
 		Throwable failure = failureOf(publication, deadline);
 		if (failure != null) {
-			return FailureOutcomes.of(failure, this.scope);
+			return RedisFailures.of(failure, this.scope);
 		}
 		Object reply = publication.join();
 		this.command.confirmed(event, reply, this.scope == Scope.DESTINATION);
-		return FailureOutcomes.replied(reply);
+		return RedisFailures.replied(reply);
 	}
 
 	/**
@@ -194,8 +193,8 @@ final class PipelinedBatch {
 			outcomes.set(positions.get(i), new Outcome.Delivered());
 		}
 		if (added < positions.size() && failure != null) {
-			this.reusable &= FailureOutcomes.isConnectionReusable(failure);
-			outcomes.set(positions.get(added), FailureOutcomes.of(failure, this.scope));
+			this.reusable &= RedisFailures.isConnectionReusable(failure);
+			outcomes.set(positions.get(added), RedisFailures.of(failure, this.scope));
 		}
 	}
 
@@ -203,7 +202,7 @@ final class PipelinedBatch {
 		Throwable failure = failureOf(confirmation, deadline);
 		if (failure != null) {
 			return new Outcome.Unavailable("Redis did not report which replicas have the events (%s)"
-				.formatted(FailureOutcomes.codeOrClass(failure)));
+				.formatted(RedisFailures.codeOrClass(failure)));
 		}
 		long confirmed = confirmation.join();
 		return (confirmed >= this.replicas) ? null
@@ -227,7 +226,7 @@ final class PipelinedBatch {
 			Thread.currentThread().interrupt();
 			failure = new RedisException("Interrupted", ex);
 		}
-		this.reusable &= failure == null || FailureOutcomes.isConnectionReusable(failure);
+		this.reusable &= failure == null || RedisFailures.isConnectionReusable(failure);
 		return failure;
 	}
 

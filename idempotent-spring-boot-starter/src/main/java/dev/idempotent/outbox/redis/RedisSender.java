@@ -121,10 +121,10 @@ final class RedisSender implements AutoCloseable {
 			scope = cluster ? Scope.DESTINATION : Scope.PUBLISHER;
 			Object reply = this.command.execute(connection, event);
 			this.command.confirmed(event, reply, cluster);
-			return FailureOutcomes.replied(reply);
+			return RedisFailures.replied(reply);
 		}
 		catch (DataAccessException ex) {
-			return FailureOutcomes.of(ex, scope);
+			return RedisFailures.of(ex, scope);
 		}
 	}
 

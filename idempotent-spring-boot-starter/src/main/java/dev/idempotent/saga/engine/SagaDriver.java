@@ -191,7 +191,7 @@ final class SagaDriver {
 	private RunEnd lost() {
 		StoredSaga stored = find();
 		if (stored == null || !stored.owner().equals(this.run.owner())) {
-			this.resources.tell((observer) -> observer.fenced(this.run.name()));
+			this.resources.observers().each((observer) -> observer.fenced(this.run.name()));
 			logger.debug("Saga {} has another owner", this.run.id());
 			return RunEnd.of(Kind.LOST);
 		}
@@ -319,7 +319,7 @@ final class SagaDriver {
 	}
 
 	private void ended(SagaStatus status) {
-		this.resources.tell((observer) -> observer.ended(this.run.name(), status, this.run.age()));
+		this.resources.observers().each((observer) -> observer.ended(this.run.name(), status, this.run.age()));
 	}
 
 }

@@ -26,6 +26,7 @@ import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.work.Observers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,7 +71,8 @@ public final class SagaEngine implements AutoCloseable {
 	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
 			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers) {
 		this.resources = new SagaRun.Resources(store, transactions, settings, failures, encryption,
-				List.copyOf(observers), ConcurrentHashMap.newKeySet());
+				new Observers<>(observers, logger, "A SagaObserver", "its observation is missing"),
+				ConcurrentHashMap.newKeySet());
 		this.workers = new SagaWorkers(settings, this::takeOverDue, this::resume);
 	}
 
@@ -225,7 +227,7 @@ public final class SagaEngine implements AutoCloseable {
 			SagaSettings settings = this.resources.settings();
 			StoredSaga taken = this.resources.store().takeOver(id, settings.process(), settings.lease());
 			if (taken != null) {
-				this.resources.tell((observer) -> observer.takenOver(taken.name()));
+				this.resources.observers().each((observer) -> observer.takenOver(taken.name()));
 				return drive(new SagaRun(this.resources, definition, taken));
 			}
 		}
@@ -321,7 +323,7 @@ public final class SagaEngine implements AutoCloseable {
 				.release(saga.owner(), List.of(), SagaDriver.BACKOFF.after(saga.attempts() + 1L));
 			return;
 		}
-		this.resources.tell((observer) -> observer.takenOver(saga.name()));
+		this.resources.observers().each((observer) -> observer.takenOver(saga.name()));
 		SagaDefinition definition = Objects.requireNonNull(this.served.get(saga.name()), "The saga is not served");
 		RunEnd end = drive(new SagaRun(this.resources, definition, saga));
 		logger.debug("Saga {} ({}) was run in the background: {}", saga.owner().id(), saga.name(), end.kind());

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.idempotent.encryption.PayloadCipher;
@@ -29,9 +28,8 @@ import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
+import dev.idempotent.work.Observers;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
 
@@ -41,8 +39,6 @@ import org.springframework.transaction.PlatformTransactionManager;
  * by one thread, except for what its renewal reads.
  */
 final class SagaRun {
-
-	private static final Logger logger = LoggerFactory.getLogger(SagaRun.class);
 
 	/**
 	 * The reason of a saga that is undone because of its deadline.
@@ -285,7 +281,7 @@ final class SagaRun {
 		finally {
 			StepState ended = state;
 			Duration took = Duration.ofNanos(System.nanoTime() - start);
-			this.resources.tell((observer) -> observer.called(name(), step, ended, took));
+			this.resources.observers().each((observer) -> observer.called(name(), step, ended, took));
 		}
 	}
 
@@ -447,7 +443,7 @@ final class SagaRun {
 	 * @param unobserved the sagas that were warned of because no call was observed
 	 */
 	record Resources(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
-			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers,
+			FailureClassifier failures, PayloadEncryption encryption, Observers<SagaObserver> observers,
 			Set<String> unobserved) {
 
 		/**
@@ -486,33 +482,16 @@ final class SagaRun {
 			if (stored.length > 0 && stored[0] == PLAIN && this.encryption.readPlaintext()) {
 				return rest;
 			}
-			PayloadCipher cipher = this.encryption.cipher();
-			if (stored.length == 0 || stored[0] != ENCRYPTED || cipher == null) {
+			if (stored.length == 0 || stored[0] != ENCRYPTED) {
 				throw new SagaDefinition.UnreadableException("The format of the stored " + place
 						+ " is not accepted by this instance: check idempotent.encryption", null);
 			}
 			try {
-				return cipher.decrypt(rest, context(id, place));
+				return this.encryption.decrypt(rest, context(id, place));
 			}
 			catch (PayloadCipherException ex) {
 				throw new SagaDefinition.UnreadableException(
 						"The stored " + place + " cannot be decrypted: " + ex.getMessage(), ex);
-			}
-		}
-
-		/**
-		 * Calls all observers. One that fails affects neither the others nor the saga.
-		 */
-		void tell(Consumer<SagaObserver> event) {
-			for (SagaObserver observer : this.observers) {
-				try {
-					event.accept(observer);
-				}
-				catch (RuntimeException | Error ex) {
-					logger.warn("The saga observer {} failed: {}", observer.getClass().getName(),
-							ex.getClass().getName());
-					logger.debug("The stack trace of the failure above", ex);
-				}
 			}
 		}
 

@@ -10,15 +10,14 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.work.OutageLog;
 import dev.idempotent.work.RootCause;
+import dev.idempotent.work.Workers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,7 +51,7 @@ final class SagaWorkers {
 
 	private final ExecutorService workers;
 
-	private final ScheduledExecutorService timers = Executors.newScheduledThreadPool(2, threads("saga-timer-"));
+	private final ScheduledExecutorService timers = Executors.newScheduledThreadPool(2, Workers.daemons("saga-timer-"));
 
 	private final OutageLog outage = new OutageLog(logger, "Sagas that are due could not be read; trying again",
 			"Sagas that are due are read again");
@@ -67,7 +66,7 @@ final class SagaWorkers {
 		this.due = due;
 		this.work = work;
 		this.free = new Semaphore(settings.workers());
-		this.workers = Executors.newCachedThreadPool(threads("saga-"));
+		this.workers = Executors.newCachedThreadPool(Workers.daemons("saga-"));
 	}
 
 	void start(Runnable renewal) {
@@ -193,15 +192,6 @@ final class SagaWorkers {
 				logger.debug("The workers of sagas are stopping");
 			}
 		}
-	}
-
-	private static ThreadFactory threads(String prefix) {
-		AtomicInteger number = new AtomicInteger();
-		return (task) -> {
-			Thread thread = new Thread(task, prefix + number.incrementAndGet());
-			thread.setDaemon(true);
-			return thread;
-		};
 	}
 
 }

@@ -4,11 +4,13 @@ import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
@@ -53,28 +55,18 @@ final class TransientFailures {
 	 * Returns whether an exception or one of its causes is transient.
 	 */
 	static boolean include(Throwable failure) {
-		Throwable each = failure;
-		for (int i = 0; each != null && i < DEEPEST; i++) {
-			if (isTransient(each)) {
-				return true;
-			}
-			each = each.getCause();
-		}
-		return false;
+		return anyCause(failure, TransientFailures::isTransient);
 	}
 
 	/**
 	 * Returns whether an exception or one of its causes is a transient one of a driver.
 	 */
 	static boolean comeFromDriver(Throwable failure) {
-		Throwable each = failure;
-		for (int i = 0; each != null && i < DEEPEST; i++) {
-			if (isTransient(sql(each))) {
-				return true;
-			}
-			each = each.getCause();
-		}
-		return false;
+		return anyCause(failure, (each) -> each instanceof SQLException ex && isTransient(ex));
+	}
+
+	private static boolean anyCause(Throwable failure, Predicate<Throwable> condition) {
+		return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(DEEPEST).anyMatch(condition);
 	}
 
 	private static boolean isTransient(Throwable each) {
@@ -83,18 +75,11 @@ final class TransientFailures {
 				|| each instanceof CannotCreateTransactionException || each instanceof TransactionSystemException
 				|| each instanceof TransactionTimedOutException || each instanceof IdempotencyPendingException
 				|| each instanceof IdempotencyStoreUnavailableException || each instanceof InterruptedException
-				|| each instanceof VirtualMachineError || isTransient(sql(each))
+				|| each instanceof VirtualMachineError || (each instanceof SQLException ex && isTransient(ex))
 				|| JPA.contains(each.getClass().getName());
 	}
 
-	private static @Nullable SQLException sql(Throwable each) {
-		return (each instanceof SQLException ex) ? ex : null;
-	}
-
-	private static boolean isTransient(@Nullable SQLException ex) {
-		if (ex == null) {
-			return false;
-		}
+	private static boolean isTransient(SQLException ex) {
 		String state = (ex.getSQLState() != null) ? ex.getSQLState() : "";
 		return ex instanceof SQLTransientException || ex instanceof SQLRecoverableException
 				|| ex instanceof SQLNonTransientConnectionException || CODES.contains(ex.getErrorCode())

@@ -1,6 +1,5 @@
 package dev.idempotent.saga.jdbc;
 
-import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -40,16 +39,13 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 
 	private final SagaDatabase database;
 
-	private final SagaTables tables;
-
 	/**
 	 * Creates the administration of a store.
 	 * @param dataSource the data source of the store
 	 * @param tables the tables of the store
 	 */
 	public JdbcSagaAdministration(DataSource dataSource, SagaTables tables) {
-		this.database = new SagaDatabase(dataSource);
-		this.tables = tables;
+		this.database = new SagaDatabase(dataSource, tables);
 	}
 
 	/**
@@ -58,11 +54,12 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	 */
 	@Override
 	public boolean retry(IdempotencyKey id) {
-		return this.database.runStatement((connection, kind) -> SagaSql.update(connection,
-				"update " + this.tables.instance() + " set status = halted_in, halted_in = null, halt_reason = null, "
-						+ "owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + kind.now()
-						+ " where id = ? and status = 'HALTED' and halted_in is not null",
-				id.digest()) == 1);
+		return this.database
+			.runStatement((sql) -> sql.update(
+					"update " + sql.instance() + " set status = halted_in, halted_in = null, halt_reason = null, "
+							+ "owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = "
+							+ sql.database().now() + " where id = ? and status = 'HALTED' and halted_in is not null",
+					id.digest()) == 1);
 	}
 
 	/**
@@ -71,24 +68,21 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	 */
 	@Override
 	public boolean skip(IdempotencyKey id, String step, String note) {
-		String instance = this.tables.instance();
 		String ofStep = " saga_id = ? and seq = ? and state <> 'COMPENSATED'";
-		return this.database.runInTransaction((connection, kind) -> {
-			Integer place = SagaSql
-				.query(connection, "select seq, name from " + this.tables.step() + " where saga_id = ?",
-						List.of(id.digest()), (row, number) -> step.equals(row.getString(2)) ? row.getInt(1) : -1)
+		return this.database.runInTransaction((sql) -> {
+			Integer place = sql
+				.query("select seq, name from " + sql.step() + " where saga_id = ?", List.of(id.digest()),
+						(row, number) -> step.equals(row.getString(2)) ? row.getInt(1) : -1)
 				.stream()
 				.max(Comparator.naturalOrder())
 				.orElse(-1);
-			boolean fenced = SagaSql.update(connection,
-					"update " + instance + " set epoch = epoch + 1 where id = ? and status = 'HALTED' "
-							+ "and halted_in = 'COMPENSATING' and exists (select 1 from " + this.tables.step()
-							+ " where" + ofStep + ")",
-					id.digest(), id.digest(), place) == 1;
+			boolean fenced = sql
+				.update("update " + sql.instance() + " set epoch = epoch + 1 where id = ? and status = 'HALTED' "
+						+ "and halted_in = 'COMPENSATING' and exists (select 1 from " + sql.step() + " where" + ofStep
+						+ ")", id.digest(), id.digest(), place) == 1;
 			if (fenced) {
-				SagaSql.update(connection, "update " + this.tables.step()
-						+ " set state = 'SKIPPED', note = ?, ended_at = " + kind.now() + " where" + ofStep,
-						SagaStore.text(note), id.digest(), place);
+				sql.update("update " + sql.step() + " set state = 'SKIPPED', note = ?, ended_at = "
+						+ sql.database().now() + " where" + ofStep, SagaStore.text(note), id.digest(), place);
 			}
 			return fenced;
 		});
@@ -97,9 +91,9 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	@Override
 	public List<SagaSnapshot> list(@Nullable SagaStatus status, @Nullable String name, int limit) {
 		List<SagaStatus> wanted = (status != null) ? List.of(status) : UNENDED;
-		return this.database.runInTransaction((connection, kind) -> {
+		return this.database.runInTransaction((sql) -> {
 			List<Listed> found = new ArrayList<>();
-			wanted.forEach((each) -> found.addAll(list(connection, kind, each, name, limit)));
+			wanted.forEach((each) -> found.addAll(list(sql, each, name, limit)));
 			return found.stream()
 				.sorted(Comparator.comparingLong(Listed::order))
 				.limit(limit)
@@ -108,64 +102,62 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		});
 	}
 
-	private List<Listed> list(Connection connection, Database kind, SagaStatus status, @Nullable String name,
-			int limit) {
+	private List<Listed> list(SagaSql sql, SagaStatus status, @Nullable String name, int limit) {
 		boolean ended = SagaSql.ENDED.contains(status);
 		String first = "select id, name, status, coalesce(halt_reason, reason) as why, attempts, created_at, deadline, "
-				+ kind.microsUntil("due_at") + " as due from " + this.tables.instance()
+				+ sql.database().microsUntil("due_at") + " as due from " + sql.instance()
 				+ " where status = ? order by due_at" + (ended ? " desc" : "") + " limit ?";
 		List<Object> parameters = new ArrayList<>(List.<Object>of(status.name(), (name != null) ? SEARCHED : limit));
 		if (name != null) {
 			first = "select * from (" + first + ") searched where name = ? limit ?";
 			parameters.addAll(List.<Object>of(name, limit));
 		}
-		return SagaSql.query(connection, first, parameters, (row, number) -> listed(row, kind, ended));
+		return sql.query(first, parameters, (row, number) -> listed(row, sql.database(), ended));
 	}
 
 	private static Listed listed(ResultSet row, Database kind, boolean ended) throws SQLException {
 		SagaSnapshot saga = new SagaSnapshot(new IdempotencyKey(row.getString("id")), row.getString("name"),
 				SagaStatus.valueOf(row.getString("status")), row.getString("why"), row.getInt("attempts"),
-				SagaReader.instant(row, kind, "created_at"), SagaReader.instant(row, kind, "deadline"), List.of());
+				kind.instant(row, "created_at"), kind.instant(row, "deadline"), List.of());
 		long due = row.getLong("due");
 		return new Listed(saga, row.wasNull() ? Long.MAX_VALUE : ended ? -due : due);
 	}
 
 	@Override
 	public Counts count(Collection<String> served, int limit) {
-		return this.database.runInTransaction((connection, kind) -> {
+		return this.database.runInTransaction((sql) -> {
 			Map<SagaStatus, Integer> counts = new EnumMap<>(SagaStatus.class);
 			int unserved = 0;
 			boolean exact = true;
 			for (SagaStatus status : UNENDED) {
-				Count count = count(connection, status, served, limit);
+				Count count = count(sql, status, served, limit);
 				exact &= count.all() <= limit;
 				unserved += status.isOpen() ? count.unserved() : 0;
 				if (count.all() > 0) {
 					counts.put(status, Math.min(count.all(), limit));
 				}
 			}
-			return new Counts(counts, unserved, oldestDue(connection, kind), exact);
+			return new Counts(counts, unserved, oldestDue(sql), exact);
 		});
 	}
 
-	private Count count(Connection connection, SagaStatus status, Collection<String> served, int limit) {
+	private Count count(SagaSql sql, SagaStatus status, Collection<String> served, int limit) {
 		String isServed = served.isEmpty() ? "1 = 0" : "name" + SagaSql.in(served.size());
 		List<Object> parameters = new ArrayList<>(served);
 		parameters.add(status.name());
 		parameters.add(limit + 1);
-		return SagaSql
-			.query(connection,
-					"select count(*), sum(case when " + isServed + " then 0 else 1 end) from (select name from "
-							+ this.tables.instance() + " where status = ? limit ?) counted",
-					parameters, (row, number) -> new Count(row.getInt(1), row.getInt(2)))
+		return sql
+			.query("select count(*), sum(case when " + isServed + " then 0 else 1 end) from (select name from "
+					+ sql.instance() + " where status = ? limit ?) counted", parameters,
+					(row, number) -> new Count(row.getInt(1), row.getInt(2)))
 			.get(0);
 	}
 
-	private Duration oldestDue(Connection connection, Database kind) {
+	private Duration oldestDue(SagaSql sql) {
 		long oldest = 0;
 		for (SagaStatus status : SagaSql.OPEN) {
-			List<Long> due = SagaSql.query(connection,
-					"select " + kind.microsUntil("due_at") + " from " + this.tables.instance()
+			List<Long> due = sql.query(
+					"select " + sql.database().microsUntil("due_at") + " from " + sql.instance()
 							+ " where status = ? order by due_at limit 1",
 					List.of(status.name()), (row, number) -> row.getLong(1));
 			oldest = due.isEmpty() ? oldest : Math.max(oldest, -due.get(0));
@@ -184,10 +176,10 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	}
 
 	private int sweep(int limit) {
-		return this.database.runInTransaction((connection, kind) -> {
+		return this.database.runInTransaction((sql) -> {
 			int swept = 0;
 			for (SagaStatus status : SagaSql.ENDED) {
-				swept += delete(connection, kind, status, limit - swept);
+				swept += delete(sql, status, limit - swept);
 			}
 			return swept;
 		});
@@ -199,14 +191,14 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	 * others.
 	 * @return how many
 	 */
-	private int delete(Connection connection, Database kind, SagaStatus status, int limit) {
-		List<List<String>> ids = SagaSql.query(connection,
-				"select id from " + this.tables.instance() + " where status = ? and due_at <= " + kind.nowForIndexes()
+	private int delete(SagaSql sql, SagaStatus status, int limit) {
+		List<List<String>> ids = sql.query(
+				"select id from " + sql.instance() + " where status = ? and due_at <= " + sql.database().nowForIndexes()
 						+ " order by due_at limit ? for update skip locked",
 				List.<Object>of(status.name(), limit), (row, number) -> List.of(row.getString(1)));
 		if (!ids.isEmpty()) {
-			Statements.updateEach(connection, "delete from " + this.tables.step() + " where saga_id = ?", ids);
-			Statements.updateEach(connection, "delete from " + this.tables.instance() + " where id = ?", ids);
+			Statements.updateEach(sql.connection(), "delete from " + sql.step() + " where saga_id = ?", ids);
+			Statements.updateEach(sql.connection(), "delete from " + sql.instance() + " where id = ?", ids);
 		}
 		return ids.size();
 	}

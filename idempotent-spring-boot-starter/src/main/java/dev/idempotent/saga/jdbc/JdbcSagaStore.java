@@ -1,33 +1,34 @@
 package dev.idempotent.saga.jdbc;
 
-import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
-import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.RoutingDataSources;
-import dev.idempotent.jdbc.Statements;
+import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.saga.engine.SagaStore.StoredStep;
 import dev.idempotent.saga.jdbc.SagaWrites.Update;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,12 +50,18 @@ public final class JdbcSagaStore implements SagaStore {
 
 	private static final String HAS_STATUS = "epoch = ? and " + SagaSql.UNINDEXED_STATUS + " = ?";
 
-	private static final List<String> INSTANCE = List.of("id", "name", "status", "halted_in", "epoch", "steps", "owner",
-			"due_at", "deadline", "attempts", "unfit", "fingerprint_version", "fingerprint_digest", "arguments",
-			"result", "reason", "halt_reason", "created_at");
+	private static final String INSTANCE = "id, name, status, halted_in, epoch, steps, owner, due_at, deadline, "
+			+ "attempts, unfit, fingerprint_version, fingerprint_digest, arguments, result, reason, halt_reason, "
+			+ "created_at";
 
-	private static final List<String> STEP = List.of("saga_id", "name", "seq", "kind", "state", "result", "reason",
-			"note", "refused_undos", "begun_at", "compensating_at", "ended_at");
+	private static final String STEP = "saga_id, name, seq, kind, state, result, reason, note, refused_undos, begun_at, "
+			+ "compensating_at, ended_at";
+
+	private static final String COLUMNS = "select s.id, s.name, s.status, s.epoch, s.steps, s.attempts, s.unfit, "
+			+ "s.fingerprint_version, s.fingerprint_digest, "
+			+ "case when row_number() over (partition by s.id order by t.seq) = 1 then s.arguments end as arguments, "
+			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, t.name as step, t.seq, "
+			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.refused_undos, " + "t.note, ";
 
 	private final SagaDatabase database;
 
@@ -72,7 +79,7 @@ public final class JdbcSagaStore implements SagaStore {
 	 * connection
 	 */
 	public JdbcSagaStore(DataSource dataSource, SagaTables tables, Duration lockTimeout) {
-		this.database = new SagaDatabase(dataSource);
+		this.database = new SagaDatabase(dataSource, tables);
 		this.tables = tables;
 		this.lockTimeout = lockTimeout;
 	}
@@ -82,7 +89,7 @@ public final class JdbcSagaStore implements SagaStore {
 	 * ends with {@code InTransaction}.
 	 * @return the data source whose connections transaction managers bind
 	 */
-	public Object transactionResource() {
+	public DataSource transactionResource() {
 		return this.database.dataSource();
 	}
 
@@ -93,22 +100,18 @@ public final class JdbcSagaStore implements SagaStore {
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 */
 	public void verify() {
-		String router = RoutingDataSources.find(this.database.dataSource());
-		if (router != null) {
-			throw new IdempotentConfigurationException(
-					"Sagas are stored in the database of the application's transactions, and the DataSource " + router
-							+ " routes to several databases: only those in the default one would be taken over.",
-					RoutingDataSources.REMEDY + ".", null);
-		}
+		DatabaseRequirements.requireOneDatabase(this.database.dataSource(),
+				"Sagas are stored in the database of the application's transactions",
+				"only those in the default one would be taken over", "");
 		requireColumns(this.tables.instance(), INSTANCE);
 		requireColumns(this.tables.step(), STEP);
 	}
 
-	private void requireColumns(String table, List<String> columns) {
+	private void requireColumns(String table, String columns) {
 		Database kind = this.database.kind();
 		try {
-			Set<String> missing = new LinkedHashSet<>(columns);
-			missing.removeAll(this.database.runStatement((connection, unused) -> columns(connection, table)));
+			Set<String> missing = this.database
+				.runStatement((sql) -> DatabaseRequirements.missingColumns(sql.connection(), table, columns));
 			if (!missing.isEmpty()) {
 				throw new IdempotentConfigurationException(
 						"The table " + table + " of sagas lacks the columns " + String.join(", ", missing) + ".",
@@ -122,22 +125,6 @@ public final class JdbcSagaStore implements SagaStore {
 		}
 	}
 
-	private static Set<String> columns(Connection connection, String table) {
-		String sql = "select * from " + table + " where 1 = 0";
-		try (PreparedStatement statement = connection.prepareStatement(sql);
-				ResultSet rows = statement.executeQuery()) {
-			ResultSetMetaData metadata = rows.getMetaData();
-			Set<String> columns = new LinkedHashSet<>();
-			for (int i = 1; i <= metadata.getColumnCount(); i++) {
-				columns.add(metadata.getColumnName(i).toLowerCase(Locale.ROOT));
-			}
-			return columns;
-		}
-		catch (SQLException ex) {
-			throw Statements.translate(sql, ex);
-		}
-	}
-
 	private static String howToCreateTables(Database kind) {
 		return "Run the script " + Database.script(kind.name().toLowerCase(Locale.ROOT), "saga")
 				+ " (it is in the jar), or set idempotent.saga.initialize-schema=always.";
@@ -146,15 +133,14 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public boolean insert(NewSaga saga, List<JournalEntry> entries) {
 		int number = entries.stream().mapToInt(JournalEntry::number).max().orElse(0);
-		return this.database.run((connection, kind) -> new SagaWrites(connection, kind, this.tables).insert(saga,
-				number, entries, this.lockTimeout));
+		return this.database.run((sql) -> new SagaWrites(sql).insert(saga, number, entries, this.lockTimeout));
 	}
 
 	@Override
 	public boolean insertInTransaction(NewSaga saga) {
 		int number = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
-		return this.database.join((connection, kind) -> {
-			SagaWrites writes = new SagaWrites(connection, kind, this.tables);
+		return this.database.join((sql) -> {
+			SagaWrites writes = new SagaWrites(sql);
 			boolean inserted = writes.insert(saga, number, List.of(), this.lockTimeout);
 			if (inserted && number > 0) {
 				writes.mark(saga.id());
@@ -163,22 +149,84 @@ public final class JdbcSagaStore implements SagaStore {
 		});
 	}
 
+	/**
+	 * Reads a saga with its steps in one statement, and so at one moment.
+	 */
 	@Override
 	public @Nullable StoredSaga find(IdempotencyKey id) {
-		return this.database.runStatement((connection, kind) -> new SagaReader(kind, this.tables).find(connection, id));
+		return this.database.runStatement((sql) -> find(sql, id));
+	}
+
+	private @Nullable StoredSaga find(SagaSql sql, IdempotencyKey id) {
+		Database kind = sql.database();
+		String select = COLUMNS + kind.microsUntil("s.due_at") + " as due, " + kind.millisSince("s.created_at")
+				+ " as age, " + kind.millisSince("t.begun_at") + " as step_age, "
+				+ kind.millisSince("t.compensating_at") + " as compensating from " + sql.instance() + " s left join "
+				+ sql.step() + " t on t.saga_id = s.id where s.id = ? order by t.seq";
+		return sql.query(select, List.of(id.digest()), (row, number) -> saga(row, kind))
+			.stream()
+			.reduce(JdbcSagaStore::withJournalOf)
+			.orElse(null);
+	}
+
+	private static StoredSaga withJournalOf(StoredSaga saga, StoredSaga next) {
+		List<StoredStep> journal = new ArrayList<>(saga.journal());
+		journal.addAll(next.journal());
+		return new StoredSaga(saga.owner(), saga.name(), saga.status(), saga.steps(), saga.attempts(), saga.unfit(),
+				saga.fingerprint(), saga.arguments(), saga.result(), saga.reason(), saga.due(), saga.age(),
+				saga.createdAt(), saga.deadline(), journal, null);
+	}
+
+	private static StoredSaga saga(ResultSet row, Database kind) throws SQLException {
+		return new StoredSaga(new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
+				row.getString("name"), SagaStatus.valueOf(row.getString("status")), row.getInt("steps"),
+				row.getInt("attempts"), row.getInt("unfit"),
+				new Fingerprint(row.getInt("fingerprint_version"), row.getString("fingerprint_digest")),
+				row.getBytes("arguments"), row.getBytes("result"), row.getString("reason"),
+				Duration.of(row.getLong("due"), ChronoUnit.MICROS), millis(row, "age"), kind.instant(row, "created_at"),
+				kind.instant(row, "deadline"), steps(row), null);
+	}
+
+	private static List<StoredStep> steps(ResultSet row) throws SQLException {
+		String name = row.getString("step");
+		if (name == null) {
+			return List.of();
+		}
+		JournalEntry entry = new JournalEntry(name, row.getInt("seq"), known(StepKind.class, name, "kind", row),
+				known(StepState.class, name, "state", row), row.getBytes("step_result"), row.getString("step_reason"),
+				row.getInt("refused_undos"));
+		return List
+			.of(new StoredStep(entry, millis(row, "step_age"), millis(row, "compensating"), row.getString("note")));
+	}
+
+	/**
+	 * Reads a constant, which a later version of the application may have written.
+	 */
+	private static <E extends Enum<E>> E known(Class<E> type, String step, String column, ResultSet row)
+			throws SQLException {
+		String value = String.valueOf(row.getString(column));
+		return Stream.of(type.getEnumConstants())
+			.filter((constant) -> constant.name().equals(value))
+			.findFirst()
+			.orElseThrow(() -> new DataRetrievalFailureException("The step '" + step + "' has the " + column + " '"
+					+ value + "', which is unknown in this version of the application"));
+	}
+
+	private static Duration millis(ResultSet row, String column) throws SQLException {
+		return Duration.ofMillis(Math.max(0, row.getLong(column)));
 	}
 
 	@Override
 	public boolean write(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease) {
-		return this.database.run((connection, kind) -> new SagaWrites(connection, kind, this.tables)
-			.write(progress(kind, owner, status, steps, " and steps <= ?", lease), entries));
+		return this.database.run((sql) -> new SagaWrites(sql)
+			.write(progress(sql, owner, status, steps, " and steps <= ?", lease), entries));
 	}
 
 	@Override
 	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
-		return this.database.join((connection, kind) -> {
-			SagaWrites writes = new SagaWrites(connection, kind, this.tables);
-			boolean locked = writes.write(progress(kind, owner, status, steps, " and steps < ?", lease), List.of());
+		return this.database.join((sql) -> {
+			SagaWrites writes = new SagaWrites(sql);
+			boolean locked = writes.write(progress(sql, owner, status, steps, " and steps < ?", lease), List.of());
 			if (locked) {
 				writes.mark(owner.id());
 			}
@@ -186,42 +234,41 @@ public final class JdbcSagaStore implements SagaStore {
 		});
 	}
 
-	private static Update progress(Database kind, SagaOwner owner, SagaStatus status, int steps, String isNext,
+	private static Update progress(SagaSql sql, SagaOwner owner, SagaStatus status, int steps, String isNext,
 			Duration lease) {
-		return new Update(owner.id(), "steps = ?, attempts = 0, due_at = " + SagaSql.lease(kind),
-				List.<Object>of(steps, lease.toMillis()), HAS_STATUS + isNext + SagaSql.inTime(status, kind),
+		return new Update(owner.id(), "steps = ?, attempts = 0, due_at = " + sql.lease(),
+				List.<Object>of(steps, lease.toMillis()), HAS_STATUS + isNext + sql.inTime(status),
 				List.<Object>of(owner.epoch(), status.name(), steps));
 	}
 
 	@Override
 	public boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease) {
-		return this.database.join((connection, kind) -> {
-			SagaWrites writes = new SagaWrites(connection, kind, this.tables);
-			return writes.unmark(owner.id()) && writes.write(locked(kind, owner, steps, lease), entries);
+		return this.database.join((sql) -> {
+			SagaWrites writes = new SagaWrites(sql);
+			return writes.unmark(owner.id()) && writes.write(locked(sql, owner, steps, lease), entries);
 		});
 	}
 
-	private static Update locked(Database kind, SagaOwner owner, int steps, Duration lease) {
-		return new Update(owner.id(), "due_at = " + SagaSql.lease(kind), List.<Object>of(lease.toMillis()),
+	private static Update locked(SagaSql sql, SagaOwner owner, int steps, Duration lease) {
+		return new Update(owner.id(), "due_at = " + sql.lease(), List.<Object>of(lease.toMillis()),
 				"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch(), steps));
 	}
 
 	@Override
 	public boolean change(SagaOwner owner, StatusChange change, List<JournalEntry> entries) {
-		return this.database.run((connection, kind) -> {
-			SagaWrites writes = new SagaWrites(connection, kind, this.tables);
+		return this.database.run((sql) -> {
+			SagaWrites writes = new SagaWrites(sql);
 			boolean changed = (change.to().isOpen() || change.to() == SagaStatus.HALTED)
-					? writes.write(update(kind, owner, change), entries)
-					: writes.end(update(kind, owner, change), entries);
-			return changed || SagaSql.exists(connection,
-					"select 1 from " + this.tables.instance() + " where id = ? and " + HAS_STATUS, owner.id().digest(),
-					owner.epoch(), change.to().name());
+					? writes.write(update(sql, owner, change), entries)
+					: writes.end(update(sql, owner, change), entries);
+			return changed || sql.exists("select 1 from " + sql.instance() + " where id = ? and " + HAS_STATUS,
+					owner.id().digest(), owner.epoch(), change.to().name());
 		});
 	}
 
-	private static Update update(Database kind, SagaOwner owner, StatusChange change) {
+	private static Update update(SagaSql sql, SagaOwner owner, StatusChange change) {
 		boolean inTime = change.from() == SagaStatus.EXECUTING && change.to() == SagaStatus.COMPLETED;
-		String condition = HAS_STATUS + (inTime ? " and deadline > " + kind.now() : "");
+		String condition = HAS_STATUS + (inTime ? " and deadline > " + sql.database().now() : "");
 		List<Object> operands = List.<Object>of(owner.epoch(), change.from().name());
 		String reason = SagaStore.text(change.reason());
 		if (change.to() == SagaStatus.HALTED) {
@@ -229,7 +276,7 @@ public final class JdbcSagaStore implements SagaStore {
 					Arrays.asList(change.to().name(), change.from().name(), reason), condition, operands);
 		}
 		return new Update(owner.id(),
-				"status = ?, result = ?, reason = coalesce(?, reason), due_at = " + kind.millisFromNow()
+				"status = ?, result = ?, reason = coalesce(?, reason), due_at = " + sql.database().millisFromNow()
 						+ (change.to().isOpen() ? ", attempts = 0" : ", arguments = null"),
 				Arrays.asList(change.to().name(), change.result(), reason, change.due().toMillis()), condition,
 				operands);
@@ -237,33 +284,31 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay) {
-		return this.database.run((connection,
-				kind) -> new SagaWrites(connection, kind, this.tables).write(new Update(owner.id(),
-						"owner = null, due_at = " + SagaSql.lease(kind), List.of(delay.toMillis()),
-						"epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())), entries));
+		return this.database
+			.run((sql) -> new SagaWrites(sql).write(new Update(owner.id(), "owner = null, due_at = " + sql.lease(),
+					List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())),
+					entries));
 	}
 
 	@Override
 	public boolean releaseUnfit(SagaOwner owner, Duration delay) {
-		return this.database.run((connection,
-				kind) -> new SagaWrites(connection, kind, this.tables).write(new Update(owner.id(),
-						"owner = null, unfit = unfit + 1, attempts = case when attempts > 0 then "
-								+ "attempts - 1 else 0 end, due_at = " + SagaSql.lease(kind),
-						List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())),
-						List.of()));
+		return this.database.run((sql) -> new SagaWrites(sql).write(new Update(owner.id(),
+				"owner = null, unfit = unfit + 1, attempts = case when attempts > 0 then "
+						+ "attempts - 1 else 0 end, due_at = " + sql.lease(),
+				List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())),
+				List.of()));
 	}
 
 	@Override
 	public @Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
-		@Nullable StoredSaga taken = this.database
-			.run((connection, kind) -> new TakeOvers(connection, kind, this.tables).takeOver(id, process, lease));
+		@Nullable StoredSaga taken = this.database.run((sql) -> new TakeOvers(sql).takeOver(id, process, lease));
 		return (taken != null) ? read(taken) : null;
 	}
 
 	@Override
 	public List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit) {
-		List<StoredSaga> due = names.isEmpty() ? List.of() : this.database.runInTransaction((connection,
-				kind) -> new TakeOvers(connection, kind, this.tables).takeOverDue(names, process, lease, limit));
+		List<StoredSaga> due = names.isEmpty() ? List.of()
+				: this.database.runInTransaction((sql) -> new TakeOvers(sql).takeOverDue(names, process, lease, limit));
 		List<StoredSaga> read = new ArrayList<>();
 		for (StoredSaga taken : due) {
 			StoredSaga saga = read(taken);
@@ -299,8 +344,8 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public void renew(List<SagaOwner> owners, Duration lease) {
 		if (!owners.isEmpty()) {
-			boolean unused = this.database.runInTransaction((connection, kind) -> {
-				new TakeOvers(connection, kind, this.tables).renew(owners, lease);
+			boolean unused = this.database.runInTransaction((sql) -> {
+				new TakeOvers(sql).renew(owners, lease);
 				return true;
 			});
 		}

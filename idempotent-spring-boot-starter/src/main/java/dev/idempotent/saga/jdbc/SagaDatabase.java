@@ -1,16 +1,15 @@
 package dev.idempotent.saga.jdbc;
 
 import java.sql.Connection;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.TransactionInspector;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
-import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -22,11 +21,14 @@ final class SagaDatabase {
 
 	private final NonTransactionalConnections connections;
 
+	private final SagaTables tables;
+
 	private volatile @Nullable Database detected;
 
-	SagaDatabase(DataSource dataSource) {
+	SagaDatabase(DataSource dataSource, SagaTables tables) {
 		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
 		this.connections = new NonTransactionalConnections(dataSource);
+		this.tables = tables;
 	}
 
 	/**
@@ -44,7 +46,7 @@ final class SagaDatabase {
 		return (known != null) ? known : this.connections.run(this::kind);
 	}
 
-	Database kind(Connection connection) {
+	private Database kind(Connection connection) {
 		Database known = this.detected;
 		if (known == null) {
 			known = Database.of(connection, "Sagas", "remove the @Saga methods");
@@ -53,48 +55,46 @@ final class SagaDatabase {
 		return known;
 	}
 
-	/**
-	 * Runs one statement, which commits by itself.
-	 */
-	<T extends @Nullable Object> T runStatement(BiFunction<Connection, Database, T> work) {
-		return NonTransactionalConnections
-			.repeat(() -> this.connections.run((connection) -> work.apply(connection, kind(connection))));
+	private SagaSql sql(Connection connection) {
+		return new SagaSql(connection, kind(connection), this.tables);
 	}
 
 	/**
-	 * Runs work that is one statement on PostgreSQL, and elsewhere several in a
-	 * transaction.
+	 * Runs one statement, which commits by itself.
 	 */
-	<T extends @Nullable Object> T run(BiFunction<Connection, Database, T> work) {
-		return (kind() == Database.POSTGRESQL) ? runStatement(work) : runInTransaction(work);
+	<T extends @Nullable Object> T runStatement(Function<SagaSql, T> work) {
+		return NonTransactionalConnections
+			.repeat(() -> this.connections.run((connection) -> work.apply(sql(connection))));
+	}
+
+	/**
+	 * Runs work that is one statement where that can make several changes, and elsewhere
+	 * several in a transaction.
+	 */
+	<T extends @Nullable Object> T run(Function<SagaSql, T> work) {
+		return kind().combinesChanges() ? runStatement(work) : runInTransaction(work);
 	}
 
 	/**
 	 * Runs work in one transaction at READ COMMITTED, which uses indexes even if the
 	 * table has just filled.
 	 */
-	<T extends @Nullable Object> T runInTransaction(BiFunction<Connection, Database, T> work) {
+	<T extends @Nullable Object> T runInTransaction(Function<SagaSql, T> work) {
 		return NonTransactionalConnections
-			.repeat(() -> this.connections.runInTransaction((connection) -> work.apply(connection, kind(connection))));
+			.repeat(() -> this.connections.runInTransaction((connection) -> work.apply(sql(connection))));
 	}
 
 	/**
 	 * Runs work in the transaction of the calling thread. On another connection, it would
 	 * not commit with the work of the transaction.
 	 */
-	<T extends @Nullable Object> T join(BiFunction<Connection, Database, T> work) {
+	<T extends @Nullable Object> T join(Function<SagaSql, T> work) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
-				|| !(TransactionSynchronizationManager.getResource(this.dataSource) instanceof ConnectionHolder)) {
+				|| !TransactionInspector.isBound(this.dataSource)) {
 			throw new InvalidDataAccessApiUsageException(
 					"The calling thread has no transaction on the DataSource of the sagas");
 		}
-		Connection connection = DataSourceUtils.getConnection(this.dataSource);
-		try {
-			return work.apply(connection, kind(connection));
-		}
-		finally {
-			DataSourceUtils.releaseConnection(connection, this.dataSource);
-		}
+		return TransactionInspector.join(this.dataSource, (connection) -> work.apply(sql(connection)));
 	}
 
 }

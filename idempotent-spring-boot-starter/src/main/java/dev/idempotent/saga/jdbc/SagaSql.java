@@ -10,7 +10,6 @@ import java.util.Collections;
 import java.util.List;
 
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.PostgresPlanCache;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +17,8 @@ import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.RowMapper;
 
 /**
- * Expressions over the tables, and the execution of statements on a connection of the
- * caller. PostgreSQL plans each execution, as the tables may have been empty when it
- * planned the last one.
+ * Statements on the tables of sagas, on a connection of the caller. PostgreSQL plans each
+ * execution, as the tables may have been empty when it planned the last one.
  */
 final class SagaSql {
 
@@ -40,15 +38,46 @@ final class SagaSql {
 	 */
 	static final String IS_OPEN = UNINDEXED_STATUS + " in ('COMPENSATING', 'EXECUTING', 'STARTED')";
 
-	private SagaSql() {
+	private final Connection connection;
+
+	private final Database database;
+
+	private final SagaTables tables;
+
+	SagaSql(Connection connection, Database database, SagaTables tables) {
+		this.connection = connection;
+		this.database = database;
+		this.tables = tables;
+	}
+
+	Connection connection() {
+		return this.connection;
+	}
+
+	Database database() {
+		return this.database;
+	}
+
+	/**
+	 * The table of sagas.
+	 */
+	String instance() {
+		return this.tables.instance();
+	}
+
+	/**
+	 * The table of the steps of sagas.
+	 */
+	String step() {
+		return this.tables.step();
 	}
 
 	/**
 	 * The end of a lease, at most the deadline unless the saga is undone.
 	 * @return an expression whose only parameter is the lease in milliseconds
 	 */
-	static String lease(Database database) {
-		return lease(database, "status = 'COMPENSATING'");
+	String lease() {
+		return lease("status = 'COMPENSATING'");
 	}
 
 	/**
@@ -56,27 +85,27 @@ final class SagaSql {
 	 * {@link #isUndone}.
 	 * @return an expression whose only parameter is the lease in milliseconds
 	 */
-	static String leaseAfterTakeOver(Database database) {
-		return lease(database, isUndone(database));
+	String leaseAfterTakeOver() {
+		return lease(isUndone());
 	}
 
 	/**
 	 * The condition that the next owner of a saga undoes it.
 	 */
-	static String isUndone(Database database) {
-		return "status = 'COMPENSATING' or deadline <= " + database.now();
+	String isUndone() {
+		return "status = 'COMPENSATING' or deadline <= " + this.database.now();
 	}
 
-	private static String lease(Database database, String unlimited) {
-		return "least(" + database.millisFromNow() + ", case when " + unlimited + " then " + database.never()
+	private String lease(String unlimited) {
+		return "least(" + this.database.millisFromNow() + ", case when " + unlimited + " then " + this.database.never()
 				+ " else deadline end)";
 	}
 
 	/**
 	 * The condition that a saga can be written in a status.
 	 */
-	static String inTime(SagaStatus status, Database database) {
-		return (status == SagaStatus.COMPENSATING) ? "" : " and deadline > " + database.now();
+	String inTime(SagaStatus status) {
+		return (status == SagaStatus.COMPENSATING) ? "" : " and deadline > " + this.database.now();
 	}
 
 	/**
@@ -86,9 +115,8 @@ final class SagaSql {
 		return " in (" + String.join(", ", Collections.nCopies(values, "?")) + ")";
 	}
 
-	static <T> List<T> query(Connection connection, String sql, List<? extends @Nullable Object> parameters,
-			RowMapper<T> mapper) {
-		return run(connection, sql, parameters, (statement) -> {
+	<T> List<T> query(String sql, List<? extends @Nullable Object> parameters, RowMapper<T> mapper) {
+		return run(sql, parameters, (statement) -> {
 			try (ResultSet rows = statement.executeQuery()) {
 				List<T> read = new ArrayList<>();
 				while (rows.next()) {
@@ -102,33 +130,25 @@ final class SagaSql {
 	/**
 	 * Executes a query that returns a number.
 	 */
-	static int number(Connection connection, String sql, List<? extends @Nullable Object> parameters) {
-		return query(connection, sql, parameters, (row, number) -> row.getInt(1)).get(0);
+	int number(String sql, List<? extends @Nullable Object> parameters) {
+		return query(sql, parameters, (row, number) -> row.getInt(1)).get(0);
 	}
 
-	static boolean exists(Connection connection, String sql, @Nullable Object... parameters) {
-		return !query(connection, sql, Arrays.asList(parameters), (row, number) -> row.getInt(1)).isEmpty();
+	boolean exists(String sql, @Nullable Object... parameters) {
+		return !query(sql, Arrays.asList(parameters), (row, number) -> row.getInt(1)).isEmpty();
 	}
 
-	static int update(Connection connection, String sql, List<? extends @Nullable Object> parameters) {
-		return run(connection, sql, parameters, PreparedStatement::executeUpdate);
+	int update(String sql, List<? extends @Nullable Object> parameters) {
+		return run(sql, parameters, PreparedStatement::executeUpdate);
 	}
 
-	static int update(Connection connection, String sql, @Nullable Object... parameters) {
-		return update(connection, sql, Arrays.asList(parameters));
+	int update(String sql, @Nullable Object... parameters) {
+		return update(sql, Arrays.asList(parameters));
 	}
 
-	/**
-	 * Executes a command without a result.
-	 */
-	static void execute(Connection connection, String sql) {
-		boolean unused = run(connection, sql, List.of(), PreparedStatement::execute);
-	}
-
-	private static <T> T run(Connection connection, String sql, List<? extends @Nullable Object> parameters,
-			PreparedStatementCallback<T> execution) {
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			PostgresPlanCache.bypass(statement);
+	private <T> T run(String sql, List<? extends @Nullable Object> parameters, PreparedStatementCallback<T> execution) {
+		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
+			Statements.planAnew(statement);
 			Statements.bind(statement, parameters);
 			return execution.doInPreparedStatement(statement);
 		}

@@ -1,6 +1,5 @@
 package dev.idempotent.saga.jdbc;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -42,16 +41,13 @@ final class SagaWrites {
 
 	private static final int UNKNOWN_SAVEPOINT = 1305;
 
-	private final Connection connection;
+	private final SagaSql sql;
 
 	private final Database database;
 
-	private final SagaTables tables;
-
-	SagaWrites(Connection connection, Database database, SagaTables tables) {
-		this.connection = connection;
-		this.database = database;
-		this.tables = tables;
+	SagaWrites(SagaSql sql) {
+		this.sql = sql;
+		this.database = sql.database();
 	}
 
 	/**
@@ -60,10 +56,10 @@ final class SagaWrites {
 	 * @param number the number of its steps
 	 */
 	boolean insert(NewSaga saga, int number, List<JournalEntry> entries, Duration lockTimeout) {
-		if (this.database == Database.POSTGRESQL) {
+		if (this.database.combinesChanges()) {
 			return insertAtOnce(saga, number, entries, lockTimeout);
 		}
-		boolean inserted = (this.database == Database.MYSQL) ? insertBetween(saga, number, lockTimeout)
+		boolean inserted = (this.database == Database.MYSQL) ? insertLimited(saga, number, lockTimeout)
 				: insertIfAbsent(saga, number);
 		if (inserted) {
 			writeSteps(saga.id(), entries);
@@ -71,39 +67,25 @@ final class SagaWrites {
 		return inserted;
 	}
 
-	/**
-	 * The order is enforced by references: the insert reads the part that limits the
-	 * wait, and the part that restores the limit needs the count of the insert.
-	 */
 	private boolean insertAtOnce(NewSaga saga, int number, List<JournalEntry> entries, Duration lockTimeout) {
 		List<@Nullable Object> parameters = new ArrayList<>();
 		parameters.add(Long.toString(Math.max(1, lockTimeout.toMillis())));
 		parameters.addAll(parameters(saga, number));
 		parameters.addAll(parameters(entries));
-		String sql = "with previous as materialized (select current_setting('lock_timeout') as bound), "
-				+ "limited as materialized (select set_config('lock_timeout', ?, true) from previous), inserted as ("
-				+ into() + "select " + row() + " from limited on conflict (id) do nothing returning id)"
-				+ (entries.isEmpty() ? "" : ", written as (" + writeStepsFrom("inserted", entries.size()) + ")")
-				+ " select changes.n, set_config('lock_timeout', previous.bound, true) "
-				+ "from (select count(*) as n from inserted) changes, previous";
-		return SagaSql.number(this.connection, sql, parameters) == 1;
+		String sql = Statements.limitedOnPostgres(
+				into() + "select " + row() + " from limited on conflict (id) do nothing returning id",
+				entries.isEmpty() ? "" : ", written as (" + writeStepsFrom("changed", entries.size()) + ")", "");
+		return this.sql.number(sql, parameters) == 1;
 	}
 
-	/**
-	 * The lock timeout of MySQL is a setting of the session, in whole seconds.
-	 */
-	private boolean insertBetween(NewSaga saga, int number, Duration lockTimeout) {
-		long seconds = Math.max(1, lockTimeout.plusMillis(999).toSeconds());
-		SagaSql.execute(this.connection, "set @saga_lock_wait = @@session.innodb_lock_wait_timeout, "
-				+ "session innodb_lock_wait_timeout = " + seconds);
+	private boolean insertLimited(NewSaga saga, int number, Duration lockTimeout) {
+		String sql = into() + "values (" + row() + ")";
 		try {
-			return SagaSql.update(this.connection, into() + "values (" + row() + ")", parameters(saga, number)) == 1;
+			return Statements.limitedOnMySql(this.sql.connection(), lockTimeout,
+					() -> this.sql.update(sql, parameters(saga, number))) == 1;
 		}
 		catch (DuplicateKeyException ex) {
 			return false;
-		}
-		finally {
-			SagaSql.execute(this.connection, "set session innodb_lock_wait_timeout = @saga_lock_wait");
 		}
 	}
 
@@ -115,8 +97,8 @@ final class SagaWrites {
 		List<@Nullable Object> parameters = new ArrayList<>(parameters(saga, number));
 		parameters.add(saga.id().digest());
 		try {
-			return SagaSql.update(this.connection, into() + "select " + row() + " where not exists (select 1 from "
-					+ this.tables.instance() + " where id = ?)", parameters) == 1;
+			return this.sql.update(into() + "select " + row() + " where not exists (select 1 from "
+					+ this.sql.instance() + " where id = ?)", parameters) == 1;
 		}
 		catch (DuplicateKeyException ex) {
 			return false;
@@ -124,7 +106,7 @@ final class SagaWrites {
 	}
 
 	private String into() {
-		return "insert into " + this.tables.instance() + " " + COLUMNS;
+		return "insert into " + this.sql.instance() + " " + COLUMNS;
 	}
 
 	private String row() {
@@ -164,16 +146,15 @@ final class SagaWrites {
 	}
 
 	private boolean write(Update update, List<JournalEntry> entries, boolean end) {
-		String instance = "update " + this.tables.instance() + " set " + update.assignments() + update.where();
-		if (this.database == Database.POSTGRESQL) {
+		String instance = "update " + this.sql.instance() + " set " + update.assignments() + update.where();
+		if (this.database.combinesChanges()) {
 			return writeAtOnce(instance, update, entries, end);
 		}
 		// With useAffectedRows, MySQL does not count a row that was equal before.
-		boolean fenced = SagaSql.update(this.connection, instance, update.parameters()) > 0
+		boolean fenced = this.sql.update(instance, update.parameters()) > 0
 				|| (this.database == Database.MYSQL && meetsStill(update));
 		if (fenced && end) {
-			SagaSql.update(this.connection, "update " + this.tables.step() + " set result = null where saga_id = ?",
-					update.id().digest());
+			this.sql.update("update " + this.sql.step() + " set result = null where saga_id = ?", update.id().digest());
 		}
 		if (fenced) {
 			writeSteps(update.id(), entries);
@@ -182,8 +163,8 @@ final class SagaWrites {
 	}
 
 	private boolean meetsStill(Update update) {
-		return !SagaSql
-			.query(this.connection, "select 1 from " + this.tables.instance() + update.where() + " for update",
+		return !this.sql
+			.query("select 1 from " + this.sql.instance() + update.where() + " for update",
 					update.conditionParameters(), (row, number) -> row.getInt(1))
 			.isEmpty();
 	}
@@ -196,7 +177,7 @@ final class SagaWrites {
 			parameters.addAll(parameters(entries));
 		}
 		if (end) {
-			sql.append(", emptied as (update ").append(this.tables.step());
+			sql.append(", emptied as (update ").append(this.sql.step());
 			sql.append(" set result = null from fenced where saga_id = fenced.id and result is not null");
 			for (JournalEntry entry : entries) {
 				sql.append(" and seq <> ?");
@@ -205,7 +186,7 @@ final class SagaWrites {
 			sql.append(')');
 		}
 		sql.append(" select count(*) from fenced");
-		return SagaSql.number(this.connection, sql.toString(), parameters) == 1;
+		return this.sql.number(sql.toString(), parameters) == 1;
 	}
 
 	/**
@@ -215,7 +196,7 @@ final class SagaWrites {
 	 */
 	private String writeStepsFrom(String source, int entries) {
 		String now = this.database.now();
-		return "insert into " + this.tables.step() + " as recorded " + STEP_COLUMNS + "select " + source
+		return "insert into " + this.sql.step() + " as recorded " + STEP_COLUMNS + "select " + source
 				+ ".id, entry.name, entry.seq, entry.kind, entry.state, entry.result, entry.reason, entry.refused_undos, "
 				+ now + ", case when entry.state = 'COMPENSATING' then " + now
 				+ " end, case when entry.state not in ('ACTING', 'COMPENSATING') then " + now + " end from " + source
@@ -261,15 +242,15 @@ final class SagaWrites {
 		List<@Nullable Object> parameters = new ArrayList<>();
 		parameters.add(saga.digest());
 		parameters.addAll(parameters(entry));
-		SagaSql.update(this.connection,
-				"insert into " + this.tables.step() + " " + STEP_COLUMNS + "values (?, ?, ?, ?, ?, ?, ?, ?, "
+		this.sql.update(
+				"insert into " + this.sql.step() + " " + STEP_COLUMNS + "values (?, ?, ?, ?, ?, ?, ?, ?, "
 						+ this.database.now() + ", " + compensatingAt(entry) + ", " + endedAt(entry) + ")" + otherwise,
 				parameters);
 	}
 
 	private int replaceStep(IdempotencyKey saga, JournalEntry entry) {
-		return SagaSql.update(this.connection,
-				"update " + this.tables.step() + " set state = ?, result = ?, reason = ?, compensating_at = "
+		return this.sql.update(
+				"update " + this.sql.step() + " set state = ?, result = ?, reason = ?, compensating_at = "
 						+ "case when refused_undos = ? then coalesce(compensating_at, " + compensatingAt(entry)
 						+ ") end, refused_undos = ?, ended_at = " + endedAt(entry) + " where saga_id = ? and seq = ?",
 				entry.state().name(), entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos(),
@@ -304,8 +285,8 @@ final class SagaWrites {
 		switch (this.database) {
 			case POSTGRESQL -> {
 			}
-			case MYSQL -> SagaSql.execute(this.connection, "savepoint " + markOf(saga));
-			case H2 -> SagaSql.execute(this.connection, "set @" + markOf(saga) + " = transaction_id()");
+			case MYSQL -> Statements.execute(this.sql.connection(), "savepoint " + markOf(saga));
+			case H2 -> Statements.execute(this.sql.connection(), "set @" + markOf(saga) + " = transaction_id()");
 		}
 	}
 
@@ -317,7 +298,7 @@ final class SagaWrites {
 		return switch (this.database) {
 			case POSTGRESQL -> true;
 			case MYSQL -> releaseSavepoint(markOf(saga));
-			case H2 -> SagaSql.exists(this.connection, "select 1 where transaction_id() = @" + markOf(saga));
+			case H2 -> this.sql.exists("select 1 where transaction_id() = @" + markOf(saga));
 		};
 	}
 
@@ -326,7 +307,7 @@ final class SagaWrites {
 	 */
 	private boolean releaseSavepoint(String name) {
 		String sql = "release savepoint " + name;
-		try (Statement statement = this.connection.createStatement()) {
+		try (Statement statement = this.sql.connection().createStatement()) {
 			statement.execute(sql);
 			return true;
 		}

@@ -1,6 +1,5 @@
 package dev.idempotent.saga.jdbc;
 
-import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -26,16 +25,16 @@ final class TakeOvers {
 
 	private static final String TAKEN = "id, name, epoch, status, attempts, unfit";
 
-	private final Connection connection;
+	private final SagaSql sql;
 
 	private final Database database;
 
 	private final String table;
 
-	TakeOvers(Connection connection, Database database, SagaTables tables) {
-		this.connection = connection;
-		this.database = database;
-		this.table = tables.instance();
+	TakeOvers(SagaSql sql) {
+		this.sql = sql;
+		this.database = sql.database();
+		this.table = sql.instance();
 	}
 
 	/**
@@ -46,12 +45,12 @@ final class TakeOvers {
 	@Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
 		String condition = " from " + this.table + " where id = ? and " + SagaSql.IS_OPEN + " and due_at <= "
 				+ this.database.now() + " for update skip locked";
-		if (this.database != Database.POSTGRESQL) {
-			return SagaSql.exists(this.connection, "select 1" + condition, id.digest())
-					&& own(id.digest(), process, lease) ? taken(id.digest()) : null;
+		if (!this.database.combinesChanges()) {
+			return this.sql.exists("select 1" + condition, id.digest()) && own(id.digest(), process, lease)
+					? taken(id.digest()) : null;
 		}
-		return SagaSql
-			.query(this.connection, own() + " where id = (select id" + condition + ") returning " + TAKEN,
+		return this.sql
+			.query(own() + " where id = (select id" + condition + ") returning " + TAKEN,
 					List.<Object>of(lease.toMillis(), process, id.digest()), TakeOvers::taken)
 			.stream()
 			.findFirst()
@@ -87,7 +86,7 @@ final class TakeOvers {
 					+ String.join(", ", Collections.nCopies(some.size(), "exists (select 1" + fromQueue() + ")"));
 			List<Object> parameters = new ArrayList<>();
 			some.forEach((queue) -> parameters.addAll(List.of(queue.status().name(), queue.name())));
-			List<List<Queue>> found = SagaSql.query(this.connection, sql, parameters, (row, number) -> {
+			List<List<Queue>> found = this.sql.query(sql, parameters, (row, number) -> {
 				List<Queue> filled = new ArrayList<>();
 				for (int i = 0; i < some.size(); i++) {
 					if (row.getBoolean(i + 1)) {
@@ -106,7 +105,7 @@ final class TakeOvers {
 	 * without regard to case or trailing blanks.
 	 */
 	private List<Due> lockDue(Queue queue, int limit) {
-		List<Due> locked = SagaSql.query(this.connection,
+		List<Due> locked = this.sql.query(
 				"select id, name, " + this.database.microsUntil("due_at") + fromQueue()
 						+ " order by due_at limit ? for update skip locked",
 				List.<Object>of(queue.status().name(), queue.name(), limit),
@@ -119,9 +118,8 @@ final class TakeOvers {
 	}
 
 	private StoredSaga taken(String id) {
-		return SagaSql
-			.query(this.connection, "select " + TAKEN + " from " + this.table + " where id = ?", List.of(id),
-					TakeOvers::taken)
+		return this.sql
+			.query("select " + TAKEN + " from " + this.table + " where id = ?", List.of(id), TakeOvers::taken)
 			.get(0);
 	}
 
@@ -132,17 +130,17 @@ final class TakeOvers {
 	}
 
 	private boolean own(String id, String process, Duration lease) {
-		return SagaSql.update(this.connection, own() + " where id = ?", lease.toMillis(), process, id) == 1;
+		return this.sql.update(own() + " where id = ?", lease.toMillis(), process, id) == 1;
 	}
 
 	/**
 	 * Sets the status last: MySQL uses new values in the assignments that follow.
 	 */
 	private String own() {
-		return "update " + this.table + " set due_at = " + SagaSql.leaseAfterTakeOver(this.database)
+		return "update " + this.table + " set due_at = " + this.sql.leaseAfterTakeOver()
 				+ ", owner = ?, epoch = epoch + 1, attempts = case when status <> 'COMPENSATING' and deadline <= "
-				+ this.database.now() + " then 1 else attempts + 1 end, status = case when "
-				+ SagaSql.isUndone(this.database) + " then 'COMPENSATING' else 'EXECUTING' end";
+				+ this.database.now() + " then 1 else attempts + 1 end, status = case when " + this.sql.isUndone()
+				+ " then 'COMPENSATING' else 'EXECUTING' end";
 	}
 
 	/**
@@ -151,14 +149,14 @@ final class TakeOvers {
 	void renew(List<SagaOwner> owners, Duration lease) {
 		for (int from = 0; from < owners.size(); from += MOST_IDS) {
 			List<SagaOwner> some = owners.subList(from, Math.min(owners.size(), from + MOST_IDS));
-			List<SagaOwner> locked = SagaSql.query(this.connection,
+			List<SagaOwner> locked = this.sql.query(
 					"select id, epoch from " + this.table + " where id" + SagaSql.in(some.size()) + " and "
 							+ SagaSql.IS_OPEN + " and owner is not null for update skip locked",
 					some.stream().map((owner) -> owner.id().digest()).toList(),
 					(row, number) -> new SagaOwner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
 			locked.retainAll(some);
-			String renew = "update " + this.table + " set due_at = " + SagaSql.lease(this.database) + " where id = ?";
-			locked.forEach((owner) -> SagaSql.update(this.connection, renew, lease.toMillis(), owner.id().digest()));
+			String renew = "update " + this.table + " set due_at = " + this.sql.lease() + " where id = ?";
+			locked.forEach((owner) -> this.sql.update(renew, lease.toMillis(), owner.id().digest()));
 		}
 	}
 

@@ -1,5 +1,6 @@
 package dev.idempotent.saga.method;
 
+import java.io.ByteArrayOutputStream;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.HashSet;
@@ -8,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
@@ -15,30 +17,31 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
-import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.method.MethodArguments;
 import dev.idempotent.idempotency.method.ResultCodec;
 import dev.idempotent.idempotency.operation.KeyExpression;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.engine.SagaDefinition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A {@code @Saga} method: its valid attributes, the keys of its calls, and its arguments
- * and results as JSON.
+ * and results as JSON. The stored JSON contains no type names.
  */
 final class SagaMethod implements SagaDefinition {
 
 	private static final int MAX_NAME = 100;
-
-	private static final Duration MIN_TIMEOUT = Duration.ofMillis(1);
 
 	/**
 	 * Keys of a saga that come from expressions are JSON, which never begins with this.
@@ -63,7 +66,9 @@ final class SagaMethod implements SagaDefinition {
 
 	private final MethodArguments arguments;
 
-	private final JsonArguments stored;
+	private final List<String> names;
+
+	private final List<JavaType> types;
 
 	private final ResultCodec results;
 
@@ -85,20 +90,24 @@ final class SagaMethod implements SagaDefinition {
 	SagaMethod(AnnotatedMethod method, Saga annotation, String timeout, String namespace, JsonMapper json,
 			AdvisedBody body) {
 		requireResult(method);
-		List<String> names = method.parameterNames();
+		this.names = method.parameterNames();
+		this.types = Stream.of(method.method().getGenericParameterTypes())
+			.map((type) -> typeOf(type, method, json))
+			.toList();
 		this.method = method;
 		this.name = name(method, annotation.name());
 		this.timeout = timeout(method, timeout);
 		this.namespace = namespace;
-		this.key = key(method, annotation.key(), names);
-		this.arguments = new MethodArguments(names, new String[0]);
-		this.stored = JsonArguments.of(method, names, json);
-		this.results = new ResultCodec(json,
-				json.constructType(
-						GenericTypeResolver.resolveType(method.method().getGenericReturnType(), method.type())),
+		this.key = key(method, annotation.key(), this.names);
+		this.arguments = new MethodArguments(this.names, new String[0]);
+		this.results = new ResultCodec(json, typeOf(method.method().getGenericReturnType(), method, json),
 				method.describe());
 		this.body = body;
 		this.json = json;
+	}
+
+	private static JavaType typeOf(Type declared, AnnotatedMethod method, JsonMapper json) {
+		return json.constructType(GenericTypeResolver.resolveType(declared, method.type()));
 	}
 
 	private static void requireResult(AnnotatedMethod method) {
@@ -122,21 +131,12 @@ final class SagaMethod implements SagaDefinition {
 
 	private static Duration timeout(AnnotatedMethod method, String text) {
 		try {
-			Duration timeout = DurationFormatterUtils.detectAndParse(text);
-			if (timeout.compareTo(MIN_TIMEOUT) >= 0 && timeout.compareTo(IdempotencyStore.MAX_DURATION) <= 0) {
-				return timeout;
-			}
+			return OperationSettings.duration(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw badTimeout(method, text, ex);
+			throw method.invalid("has the timeout '" + text + "', which is not a duration between 1 ms and 10 years",
+					"Use a format such as 30s, 10m or PT30S.", ex);
 		}
-		throw badTimeout(method, text, null);
-	}
-
-	private static IdempotentConfigurationException badTimeout(AnnotatedMethod method, String text,
-			@Nullable Exception cause) {
-		return method.invalid("has the timeout '" + text + "', which is not a duration between 1 ms and 10 years",
-				"Use a format such as 30s, 10m or PT30S.", cause);
 	}
 
 	private static @Nullable KeyExpression key(AnnotatedMethod method, String text, List<String> variables) {
@@ -161,7 +161,7 @@ final class SagaMethod implements SagaDefinition {
 
 	@Override
 	public @Nullable Object run(byte[] stored) throws Throwable {
-		return this.body.run(this.stored.read(stored));
+		return this.body.run(read(stored));
 	}
 
 	@Override
@@ -201,7 +201,7 @@ final class SagaMethod implements SagaDefinition {
 	 */
 	SagaInvocation callWith(@Nullable Object[] values) {
 		IdempotencyContext run = (this.key == null) ? requireRun() : null;
-		byte[] written = this.stored.write(values);
+		byte[] written = write(values);
 		if (run != null) {
 			return new SagaInvocation(this, this.method.describe(), id(OF_RUN + run.key().digest()), ANY, written, run);
 		}
@@ -239,6 +239,74 @@ final class SagaMethod implements SagaDefinition {
 	private IllegalArgumentException noKey(@Nullable Exception cause) {
 		return new IllegalArgumentException("This call of the saga " + this.method.describe()
 				+ " has no key: the key expression of its @Saga yields nothing for its arguments", cause);
+	}
+
+	/**
+	 * Writes the arguments of a first call.
+	 * @throws IllegalArgumentException if an argument cannot be written, or not be read
+	 * back as its type
+	 */
+	private byte[] write(@Nullable Object[] values) {
+		ByteArrayOutputStream stored = new ByteArrayOutputStream();
+		stored.write('[');
+		for (int i = 0; i < values.length; i++) {
+			if (i > 0) {
+				stored.write(',');
+			}
+			stored.writeBytes(write(i, values[i]));
+		}
+		stored.write(']');
+		return stored.toByteArray();
+	}
+
+	/**
+	 * Reads stored arguments.
+	 * @throws UnreadableException if there is another number of them, or one cannot be
+	 * read as its type
+	 */
+	private @Nullable Object[] read(byte[] stored) {
+		@Nullable Object[] values = new Object[this.types.size()];
+		int i = 0;
+		try (JsonParser parser = this.json.createParser(stored)) {
+			boolean complete = parser.nextToken() == JsonToken.START_ARRAY;
+			while (complete && i < values.length) {
+				complete = parser.nextToken() != JsonToken.END_ARRAY;
+				if (complete) {
+					values[i] = read(i, parser);
+					i++;
+				}
+			}
+			if (!complete || parser.nextToken() != JsonToken.END_ARRAY) {
+				throw new UnreadableException("The stored arguments of " + this.method.describe() + " are not those of "
+						+ values.length + " parameters. To change the parameters of a saga, give it another name",
+						null);
+			}
+			return values;
+		}
+		catch (JacksonException ex) {
+			throw new UnreadableException("The stored argument '" + this.names.get(Math.min(i, this.names.size() - 1))
+					+ "' of " + this.method.describe() + " cannot be read as " + this.types.get(i).toCanonical(), ex);
+		}
+	}
+
+	private byte[] write(int index, @Nullable Object value) {
+		JavaType type = this.types.get(index);
+		try {
+			byte[] stored = this.json.writerFor(type).writeValueAsBytes(value);
+			this.json.readerFor(type).readValue(stored);
+			return stored;
+		}
+		catch (JacksonException ex) {
+			throw new IllegalArgumentException("The argument '" + this.names.get(index) + "' of the saga "
+					+ this.method.describe() + " cannot be written as JSON and read back as " + type.toCanonical()
+					+ ". Every run of a saga gets its arguments from JSON", ex);
+		}
+	}
+
+	private @Nullable Object read(int index, JsonParser parser) {
+		return this.json.readerFor(this.types.get(index))
+			.without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+			.readValue(parser);
 	}
 
 }

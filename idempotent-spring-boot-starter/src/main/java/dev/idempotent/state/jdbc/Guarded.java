@@ -154,7 +154,7 @@ public final class Guarded<S extends Enum<S>> {
 	private @Nullable Long update(Object id, S from, S to, @Nullable Long version) {
 		Database database = database();
 		String sql = (version != null) ? this.update + " and " + this.version + " = ?" : this.update;
-		if (database == Database.POSTGRESQL) {
+		if (database.combinesChanges()) {
 			return DataAccessUtils.singleResult(this.jdbc.query(sql + " returning " + this.version,
 					(statement) -> bind(database, statement, id, from, to, version), (row, number) -> version(row, 1)));
 		}

@@ -4,7 +4,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.jdbc.RoutingDataSourcesTests;
+import dev.idempotent.jdbc.DatabaseRequirementsTests;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,7 +82,7 @@ class TransactionMistakesTests {
 	@Test
 	void itNeedsOneDatabase() {
 		WebApplicationContextRunner byTenant = this.application
-			.withBean(DataSource.class, RoutingDataSourcesTests.ByTenant::new)
+			.withBean(DataSource.class, DatabaseRequirementsTests.ByTenant::new)
 			.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class));
 		assertStops(byTenant, UnfitHandlers.Plain.class, "ByTenant routes to several databases",
 				"LazyConnectionDataSourceProxy");

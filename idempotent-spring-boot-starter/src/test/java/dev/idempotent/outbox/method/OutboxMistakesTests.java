@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.jdbc.RoutingDataSourcesTests;
+import dev.idempotent.jdbc.DatabaseRequirementsTests;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
@@ -114,7 +114,7 @@ class OutboxMistakesTests {
 	void refusesARoutingDataSource() {
 		for (Class<?> application : new Class<?>[] { Fine.class, NoMethod.class }) {
 			OutboxApplication.with(application)
-				.withBean(DataSource.class, RoutingDataSourcesTests.ByTenant::new)
+				.withBean(DataSource.class, DatabaseRequirementsTests.ByTenant::new)
 				.run((context) -> assertThat(context).getFailure()
 					.hasStackTraceContaining("ByTenant routes to several databases"));
 		}

@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.UUID;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Samples;
@@ -23,6 +24,7 @@ import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -51,9 +53,13 @@ class UnreadableSagaTests {
 		this.pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
 		this.rows = SagaRows.create(this.pool, "h2", "saga_");
 		this.store = new JdbcSagaStore(this.pool, this.rows.tables(), HOUR);
-		this.engine = new SagaEngine(this.store, new DataSourceTransactionManager(this.pool),
-				new SagaSettings("process", HOUR, HOUR, 2, 2, HOUR, HOUR, HOUR), new FailureClassifier(),
-				PayloadEncryption.NONE, List.of());
+		this.engine = engine(PayloadEncryption.NONE);
+	}
+
+	private SagaEngine engine(PayloadEncryption encryption) {
+		return new SagaEngine(this.store, new DataSourceTransactionManager(this.pool),
+				new SagaSettings("process", HOUR, HOUR, 2, 2, HOUR, HOUR, HOUR), new FailureClassifier(), encryption,
+				List.of());
 	}
 
 	@AfterEach
@@ -84,6 +90,20 @@ class UnreadableSagaTests {
 			.isEqualTo(reason);
 	}
 
+	@Test
+	void isHaltedAndNotUndoneIfItsCipherFails() {
+		NewSaga broken = insert(SagaSamples.done("first", 1));
+		this.rows.template().update("update saga_instance set arguments = ?", new Object[] { new byte[] { 2, 1 } });
+		try (SagaEngine encrypting = engine(new PayloadEncryption(new FailingCipher(), false))) {
+			encrypting.open(List.of(new Returning()));
+			await().atMost(Duration.ofMinutes(1)).until(() -> status(broken) == SagaStatus.HALTED);
+		}
+		assertThat(this.rows.template().queryForMap("select halted_in, halt_reason from saga_instance"))
+			.containsEntry("halted_in", "EXECUTING")
+			.containsEntry("halt_reason", "The stored arguments cannot be decrypted: the cipher has failed with "
+					+ "java.lang.IllegalStateException");
+	}
+
 	private SagaStatus status(NewSaga saga) {
 		return SagaStatus.valueOf(Objects.requireNonNull(this.rows.template()
 			.queryForObject("select status from saga_instance where id = ?", String.class, saga.id().digest())));
@@ -96,6 +116,20 @@ class UnreadableSagaTests {
 		this.store.insert(saga, List.of(steps));
 		this.store.release(saga.owner(), List.of(), Duration.ZERO);
 		return saga;
+	}
+
+	private static final class FailingCipher implements PayloadCipher {
+
+		@Override
+		public byte[] encrypt(byte[] plain, byte[] context) {
+			throw new IllegalStateException("The key management service did not respond");
+		}
+
+		@Override
+		public byte[] decrypt(byte[] encrypted, byte[] context) {
+			throw new IllegalStateException("The key management service did not respond");
+		}
+
 	}
 
 	private static final class Returning implements SagaDefinition {

@@ -61,14 +61,14 @@ class SagaMistakesTests {
 	@Test
 	void stopTheApplicationWithoutATransactionManager() {
 		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
-			.run((context) -> assertMistake(context, "need a transaction manager, and there is none, or several",
+			.run((context) -> assertMistake(context, "and there is no transaction manager, or several",
 					"idempotent.jdbc.transaction-manager"));
 		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
 			.withPropertyValues("idempotent.jdbc.transaction-manager=own")
 			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(SagaEngine.class));
 		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
 			.withPropertyValues("idempotent.jdbc.transaction-manager=third")
-			.run((context) -> assertMistake(context, "there is not exactly one 'third'",
+			.run((context) -> assertMistake(context, "there is not exactly one transaction manager 'third'",
 					"idempotent.jdbc.transaction-manager"));
 		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
 			.withPropertyValues("idempotent.jdbc.transaction-manager=foreign")

@@ -18,9 +18,9 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link RoutingDataSources}.
+ * Tests for {@link DatabaseRequirements}.
  */
-public class RoutingDataSourcesTests {
+public class DatabaseRequirementsTests {
 
 	static Stream<DataSource> routers() {
 		DataSource router = new ByTenant();
@@ -33,7 +33,7 @@ public class RoutingDataSourcesTests {
 	@ParameterizedTest
 	@MethodSource("routers")
 	void findARouterBehindItsDelegates(DataSource dataSource) {
-		assertThat(RoutingDataSources.find(dataSource)).isEqualTo(ByTenant.class.getName());
+		assertThat(DatabaseRequirements.findRouter(dataSource)).isEqualTo(ByTenant.class.getName());
 	}
 
 	@Test
@@ -43,7 +43,7 @@ public class RoutingDataSourcesTests {
 		readersApart.setTargetDataSource(one);
 		readersApart.setReadOnlyDataSource(one);
 		assertThat(Stream.of(one, readersApart, new HikariDataSource(), new DelegatingDataSource(one)))
-			.allSatisfy((dataSource) -> assertThat(RoutingDataSources.find(dataSource)).isNull());
+			.allSatisfy((dataSource) -> assertThat(DatabaseRequirements.findRouter(dataSource)).isNull());
 	}
 
 	/**

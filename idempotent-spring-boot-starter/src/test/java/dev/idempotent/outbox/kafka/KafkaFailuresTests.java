@@ -45,7 +45,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * Tests for {@link KafkaOutboxPublisher} with failures that a broker cannot be made to
  * cause.
  */
-class FailureOutcomesTests {
+class KafkaFailuresTests {
 
 	private static final Node BROKER = new Node(1, "localhost", 9092);
 

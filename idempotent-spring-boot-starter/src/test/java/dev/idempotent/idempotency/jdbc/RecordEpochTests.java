@@ -5,11 +5,11 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link DatabaseEpoch}.
+ * Tests for the epoch of the database that {@link IdempotencyRecords} keep.
  */
-class DatabaseEpochTests {
+class RecordEpochTests {
 
-	private final DatabaseEpoch epoch = new DatabaseEpoch();
+	private final IdempotencyRecords epoch = new IdempotencyRecords("idempotency_key");
 
 	private final long now = System.nanoTime();
 
@@ -21,7 +21,7 @@ class DatabaseEpochTests {
 	@Test
 	void isTheOneThatTheLatestStatementHasReturned() {
 		// Sent in time, even if this test pauses.
-		long later = this.now + DatabaseEpoch.TRUSTED.multipliedBy(10).toNanos();
+		long later = this.now + IdempotencyRecords.TRUSTED.multipliedBy(10).toNanos();
 		this.epoch.heard("2", later);
 		this.epoch.heard("1", this.now);
 		assertThat(this.epoch.isCurrent("2")).isTrue();
@@ -33,7 +33,7 @@ class DatabaseEpochTests {
 
 	@Test
 	void isForgottenAfterSomeSeconds() {
-		this.epoch.heard("1", this.now - DatabaseEpoch.TRUSTED.toNanos());
+		this.epoch.heard("1", this.now - IdempotencyRecords.TRUSTED.toNanos());
 		assertThat(this.epoch.isCurrent("1")).isFalse();
 	}
 

@@ -30,7 +30,7 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
  * Maps failed sends to outcomes: is the event at fault, its topic, or all of Kafka? Only
  * the names of exceptions are kept as reasons, because messages can contain data.
  */
-final class FailureOutcomes {
+final class KafkaFailures {
 
 	/**
 	 * Failures of the producer itself. Those of authentication and authorization can be
@@ -50,7 +50,7 @@ final class FailureOutcomes {
 			RecordBatchTooLargeException.class, InvalidRecordException.class, InvalidTopicException.class,
 			SerializationException.class);
 
-	private FailureOutcomes() {
+	private KafkaFailures() {
 	}
 
 	/**

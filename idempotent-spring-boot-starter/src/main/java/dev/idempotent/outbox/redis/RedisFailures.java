@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Maps failed commands to outcomes: is the event at fault, or is Redis unavailable?
  */
-final class FailureOutcomes {
+final class RedisFailures {
 
 	/**
 	 * Errors independent of the event: the state of the server or Cluster, or missing
@@ -25,7 +25,7 @@ final class FailureOutcomes {
 	 */
 	private static final Set<String> KEY_ERRORS = Set.of("NOPERM", "TRYAGAIN", "MOVED", "ASK");
 
-	private FailureOutcomes() {
+	private RedisFailures() {
 	}
 
 	/**
