@@ -254,7 +254,21 @@ public class EventTable {
 				+ ") l))";
 	}
 
-	private List<Head> claimEach(Connection connection, List<Head> heads, Duration lease) {
+	/**
+	 * The transaction of a handler can lock its row for longer than the lease.
+	 */
+	private boolean isUnlocked(Connection connection, Head head) {
+		return head.attempts() == 0 || !Statements
+			.query(connection, "select id from " + this.tables.event() + " where lane = ? and id = ? for update skip locked",
+					List.of(head.lane(), head.id()), (row, number) -> number)
+			.isEmpty();
+	}
+
+	private List<Head> claimEach(Connection connection, List<Head> all, Duration lease) {
+		List<Head> heads = all.stream().filter((head) -> isUnlocked(connection, head)).toList();
+		if (heads.isEmpty()) {
+			return heads;
+		}
 		String sql = "update " + this.tables.event() + " e set attempts = attempts + 1, last_error = null, due_at = "
 				+ after(lease) + " where lane = ? and id = ? and attempts = ? and " + isDue() + " = 1";
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -352,6 +366,22 @@ public class EventTable {
 	}
 
 	/**
+	 * Rolls back what the connection of the calling thread's transaction has not
+	 * committed.
+	 */
+	public void rollBack() {
+		boolean unused = this.database.join((connection) -> {
+			try {
+				connection.rollback();
+				return true;
+			}
+			catch (SQLException ex) {
+				throw Statements.translate("", ex);
+			}
+		});
+	}
+
+	/**
 	 * Returns whether the calling thread has a transaction on the outbox's database.
 	 * @return {@code false} if what it does here would commit on its own
 	 */
@@ -362,7 +392,7 @@ public class EventTable {
 	private @Nullable Object queryForTransaction(String sql) {
 		return TransactionInspector.<@Nullable Object>join(this.database.dataSource(), (connection) -> {
 			try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(sql)) {
-				return row.next() ? row.getObject(1) : null;
+				return row.next() ? (Object) row.getLong(1) : null;
 			}
 			catch (SQLException ex) {
 				throw Statements.translate(sql, ex);

@@ -30,6 +30,8 @@ final class WakeSet {
 
 	private final Condition emptied = this.lock.newCondition();
 
+	private boolean stopped;
+
 	WakeSet(int capacity) {
 		this.capacity = capacity;
 	}
@@ -64,7 +66,7 @@ final class WakeSet {
 		List<Wake> oldest = new ArrayList<>();
 		this.lock.lock();
 		try {
-			if (this.lanes.isEmpty()) {
+			if (this.lanes.isEmpty() && !this.stopped) {
 				boolean unused = this.filled.await(patience.toMillis(), TimeUnit.MILLISECONDS);
 			}
 			Iterator<Wake> waiting = this.lanes.values().iterator();
@@ -115,9 +117,10 @@ final class WakeSet {
 	/**
 	 * Ends all waiting.
 	 */
-	void wakeUp() {
+	void stop() {
 		this.lock.lock();
 		try {
+			this.stopped = true;
 			this.filled.signalAll();
 			this.emptied.signalAll();
 		}

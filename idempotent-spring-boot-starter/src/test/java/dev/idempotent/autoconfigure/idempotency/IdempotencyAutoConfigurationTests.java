@@ -19,6 +19,7 @@ import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.test.InMemoryIdempotencyStore;
+import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -44,12 +45,18 @@ class IdempotencyAutoConfigurationTests {
 
 	private static final String NAME = "spring.application.name=shop";
 
+	/**
+	 * What most applications of tests leave out.
+	 */
+	private static final String[] OTHERS = { WebApplication.WITH_JPA, WebApplication.WITH_SECURITY,
+			WebApplication.WITH_SPRINGDOC };
+
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner().withPropertyValues(NAME)
 		.withUserConfiguration(Application.class);
 
 	@Test
 	void protectsAServletApplicationWithItsRedis() {
-		this.application.run((context) -> {
+		this.application.withPropertyValues(OTHERS).run((context) -> {
 			assertThat(ours(context)).contains("idempotencyFilter", "idempotencyEngine", "redisIdempotencyStore");
 			assertThat(context.getBean(IdempotencyEngine.class).storeName()).isEqualTo("Redis");
 			assertThat(context).getBean(IdempotencyStore.class).isInstanceOf(RedisIdempotencyStore.class);
@@ -58,7 +65,7 @@ class IdempotencyAutoConfigurationTests {
 
 	@Test
 	void registersItsFilterForEveryDispatchAndAsTheLastOne() {
-		this.application.run((context) -> {
+		this.application.withPropertyValues(OTHERS).run((context) -> {
 			List<ServletContextInitializer> filters = filters(context);
 			FilterRegistrationBean<?> registration = (FilterRegistrationBean<?>) filters.get(filters.size() - 1);
 			assertThat(registration.getFilter()).isSameAs(context.getBean(IdempotencyFilter.class));

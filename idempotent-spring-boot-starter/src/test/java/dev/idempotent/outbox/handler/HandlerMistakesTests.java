@@ -89,8 +89,8 @@ class HandlerMistakesTests {
 	@Test
 	void refusesPropertiesOfUnknownHandlers() {
 		assertStops(
-				OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.lease-of.gone=5s"),
-				"idempotent.outbox.handlers.lease-of.gone names a handler that does not exist; the handlers are [fine]");
+				OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.leases.gone=5s"),
+				"idempotent.outbox.handlers.leases.gone names a handler that does not exist; the handlers are [fine]");
 		assertStops(
 				OutboxApplication.with(Fine.class)
 					.withInitializer((context) -> context.getEnvironment()
@@ -100,8 +100,8 @@ class HandlerMistakesTests {
 				"idempotent.outbox.topics.[handlers:gone] names a handler that does not exist");
 		assertStops(
 				OutboxApplication.with(Fine.class)
-					.withPropertyValues("idempotent.outbox.handlers.concurrency-of.fine=0"),
-				"idempotent.outbox.handlers.concurrency-of.fine is 0");
+					.withPropertyValues("idempotent.outbox.handlers.concurrencies.fine=0"),
+				"idempotent.outbox.handlers.concurrencies.fine is 0");
 		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.lease=0"),
 				"idempotent.outbox.handlers.lease");
 	}
@@ -109,8 +109,8 @@ class HandlerMistakesTests {
 	@Test
 	void acceptsWhatIsRight() {
 		OutboxApplication.with(Fine.class, Outside.class)
-			.withPropertyValues("idempotent.outbox.handlers.lease-of.fine=5s",
-					"idempotent.outbox.handlers.concurrency-of.fine=2", "idempotent.outbox.default-topic=handlers")
+			.withPropertyValues("idempotent.outbox.handlers.leases.fine=5s",
+					"idempotent.outbox.handlers.concurrencies.fine=2", "idempotent.outbox.default-topic=handlers")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThat(context.getBean(OutboxHandlers.class).all())
