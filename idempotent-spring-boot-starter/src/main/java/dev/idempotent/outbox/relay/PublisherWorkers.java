@@ -295,16 +295,24 @@ final class PublisherWorkers {
 	}
 
 	/**
-	 * The first rows of the lanes whose first row is due.
+	 * The first rows of the lanes whose first row is due. An event without a key, alone
+	 * in its lane, is not read before it is claimed.
 	 */
 	private Collection<List<Head>> first(Map<Long, Wake> lanes, int limit) {
 		Map<Long, LastDelivered> behind = behind(lanes);
+		Map<Long, List<Head>> first = new TreeMap<>();
 		List<Look> looks = new ArrayList<>();
 		lanes.forEach((lane, wake) -> {
+			if (wake.alone() != null) {
+				first.put(lane, List.of(wake.alone()));
+				return;
+			}
 			LastDelivered delivered = behind.get(lane);
 			looks.add(new Look(lane, (delivered != null) ? Math.min(wake.row() - 1, delivered.row().id()) : 0));
 		});
-		Map<Long, List<Head>> first = byLane(this.table.heads(looks, limit));
+		if (!looks.isEmpty()) {
+			first.putAll(byLane(this.table.heads(looks, limit)));
+		}
 		List<Look> again = new ArrayList<>();
 		behind.forEach((lane, delivered) -> {
 			List<Head> rows = first.get(lane);
