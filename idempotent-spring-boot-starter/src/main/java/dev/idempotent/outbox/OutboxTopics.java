@@ -1,8 +1,10 @@
 package dev.idempotent.outbox;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -14,6 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OutboxTopics {
 
+	/**
+	 * The topic of the {@link OutboxHandler} methods of the application. Each handler has
+	 * a topic of its own, {@code handlers:<name>}.
+	 */
+	public static final String HANDLERS = "handlers";
+
 	private static final int MAX_LENGTH = 255;
 
 	private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9-]+");
@@ -22,19 +30,40 @@ public final class OutboxTopics {
 
 	private final @Nullable String defaultTopic;
 
+	private final Function<String, List<String>> handlers;
+
 	/**
-	 * Creates the topics.
+	 * Creates the topics of an application without handlers.
 	 * @param publishers all publishers
 	 * @param defaultTopic the topic of events that do not name one, or {@code null}
 	 * @throws IdempotentConfigurationException if two publishers have the same prefix, or
 	 * no publisher serves the default topic
 	 */
 	public OutboxTopics(Collection<? extends OutboxPublisher> publishers, @Nullable String defaultTopic) {
+		this(publishers, defaultTopic, (type) -> List.of());
+	}
+
+	/**
+	 * Creates the topics.
+	 * @param publishers all publishers
+	 * @param defaultTopic the topic of events that do not name one, or {@code null}
+	 * @param handlers the names of the handlers of a type of events
+	 * @throws IdempotentConfigurationException if two publishers have the same prefix, or
+	 * no publisher serves the default topic
+	 */
+	public OutboxTopics(Collection<? extends OutboxPublisher> publishers, @Nullable String defaultTopic,
+			Function<String, List<String>> handlers) {
+		this.handlers = handlers;
 		for (OutboxPublisher publisher : publishers) {
 			if (!PREFIX.matcher(publisher.prefix()).matches()) {
 				throw new IdempotentConfigurationException(
 						publisher.getClass().getName() + " has the prefix '" + publisher.prefix() + "'.",
 						"Give it a prefix of letters, digits and hyphens.", null);
+			}
+			if (publisher.prefix().equals(HANDLERS)) {
+				throw new IdempotentConfigurationException(
+						publisher.getClass().getName() + " has the prefix 'handlers', which belongs to @OutboxHandler.",
+						"Give it another prefix.", null);
 			}
 			OutboxPublisher other = this.publishers.put(publisher.prefix(), publisher);
 			if (other != null) {
@@ -64,6 +93,14 @@ public final class OutboxTopics {
 					: "The event has no topic: set one, or set idempotent.outbox.default-topic to a topic that begins with "
 							+ prefixes());
 		}
+		if (topic.equals(HANDLERS)) {
+			return topic;
+		}
+		if (topic.startsWith(HANDLERS + ":")) {
+			throw new IllegalArgumentException(
+					"The topic '" + topic + "' is that of a single handler: append to the topic '" + HANDLERS
+							+ "', which is that of all @OutboxHandler methods");
+		}
 		if (!this.publishers.containsKey(Topics.publisher(topic)) || Topics.destination(topic).isBlank()
 				|| topic.length() > MAX_LENGTH) {
 			throw new IllegalArgumentException(
@@ -71,6 +108,36 @@ public final class OutboxTopics {
 							+ "names a destination and has at most " + MAX_LENGTH + " characters");
 		}
 		return topic;
+	}
+
+	/**
+	 * Determines the topics of the rows of an event.
+	 * @param stated the topic that the event names, or {@code null} for the default topic
+	 * @param type the type of the event
+	 * @return one topic, or that of each handler
+	 * @throws IllegalArgumentException if there is no topic, or nothing serves it
+	 */
+	public List<String> resolve(@Nullable String stated, String type) {
+		String topic = resolve(stated);
+		if (!topic.equals(HANDLERS)) {
+			return List.of(topic);
+		}
+		List<String> names = this.handlers.apply(type);
+		if (names.isEmpty()) {
+			throw new IllegalArgumentException(
+					"No @OutboxHandler method of this application handles events of the type '" + type + "'");
+		}
+		return names.stream().map((name) -> HANDLERS + ":" + name).toList();
+	}
+
+	/**
+	 * Returns whether a publisher or the handlers serve a topic.
+	 * @param topic a topic of a row
+	 * @return whether its prefix is known
+	 */
+	public boolean serves(String topic) {
+		String prefix = Topics.publisher(topic);
+		return prefix.equals(HANDLERS) || this.publishers.containsKey(prefix);
 	}
 
 	/**

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.idempotent.stream.Subscription.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.stream.StreamObservation.Delivery;
 import dev.idempotent.stream.StreamObservation.Scope;
 import dev.idempotent.stream.StreamObserver.Outcome;
@@ -111,7 +111,7 @@ final class EntryDelivery {
 
 	private @Nullable Throwable call(Entry entry) {
 		try {
-			this.subscription.method().invoke(entry);
+			this.subscription.call(entry);
 			return null;
 		}
 		catch (Throwable ex) {

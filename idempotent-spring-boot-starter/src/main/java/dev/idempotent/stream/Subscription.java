@@ -1,13 +1,7 @@
 package dev.idempotent.stream;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Type;
-import java.util.List;
-import java.util.Map;
-
-import org.jspecify.annotations.Nullable;
-import org.springframework.core.ResolvableType;
+import dev.idempotent.advice.ListenerMethod;
+import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
 
 /**
  * A listener method and the consumer group that it belongs to.
@@ -16,8 +10,9 @@ import org.springframework.core.ResolvableType;
  * @param group the consumer group
  * @param concurrency the number of workers
  * @param method called for each entry
+ * @param converter converts payloads
  */
-record Subscription(String stream, String group, int concurrency, ListenerMethod method) {
+record Subscription(String stream, String group, int concurrency, ListenerMethod method, PayloadConverter converter) {
 
 	@Override
 	public String toString() {
@@ -33,90 +28,12 @@ record Subscription(String stream, String group, int concurrency, ListenerMethod
 	}
 
 	/**
-	 * A method of a bean and the arguments that it takes from an entry.
+	 * Calls the method with an entry.
+	 * @throws UnreadablePayloadException if the payload cannot be converted
+	 * @throws Throwable what the method throws
 	 */
-	static final class ListenerMethod {
-
-		private static final String HEADERS = ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)
-			.getType()
-			.getTypeName();
-
-		private final Object bean;
-
-		private final Method method;
-
-		private final List<Type> parameters;
-
-		private final PayloadConverter converter;
-
-		/**
-		 * Creates a method.
-		 * @param bean the bean to call, including its proxies
-		 * @param method declared by the bean's class
-		 * @param parameters the types in their order; {@code Map<String, String>}
-		 * receives the headers
-		 * @param converter converts the payload
-		 */
-		ListenerMethod(Object bean, Method method, List<Type> parameters, PayloadConverter converter) {
-			this.bean = bean;
-			this.method = method;
-			this.parameters = parameters;
-			this.converter = converter;
-		}
-
-		static boolean isHeaders(Type type) {
-			return !(type instanceof Class<?>) && type.getTypeName().equals(HEADERS);
-		}
-
-		/**
-		 * Calls the method.
-		 * @throws UnreadablePayloadException if the payload cannot be converted
-		 * @throws Throwable what the method throws
-		 */
-		void invoke(Entry entry) throws Throwable {
-			@Nullable Object[] arguments = new @Nullable Object[this.parameters.size()];
-			for (int i = 0; i < arguments.length; i++) {
-				arguments[i] = argument(entry, this.parameters.get(i));
-			}
-			try {
-				this.method.invoke(this.bean, arguments);
-			}
-			catch (InvocationTargetException ex) {
-				throw ex.getTargetException();
-			}
-		}
-
-		private @Nullable Object argument(Entry entry, Type type) throws UnreadablePayloadException {
-			if (isHeaders(type)) {
-				return entry.headers();
-			}
-			byte[] payload = entry.payload();
-			if (payload == null) {
-				throw new UnreadablePayloadException("The entry has no field named 'payload'", null);
-			}
-			if (type == byte[].class) {
-				return payload;
-			}
-			try {
-				return (type == String.class) ? Entry.text(payload) : this.converter.read(payload, type);
-			}
-			catch (RuntimeException ex) {
-				throw new UnreadablePayloadException("The payload cannot be converted to " + type.getTypeName(), ex);
-			}
-		}
-
-		/**
-		 * Thrown when an entry has no payload, or its payload cannot be converted to the
-		 * listener's parameter. Redelivery cannot fix that.
-		 */
-		static final class UnreadablePayloadException extends Exception {
-
-			UnreadablePayloadException(String message, @Nullable Throwable cause) {
-				super(message, cause);
-			}
-
-		}
-
+	void call(Entry entry) throws Throwable {
+		this.method.invoke(this.method.arguments(entry.headers(), entry.payload(), this.converter::read));
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntSupplier;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
@@ -21,6 +22,23 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 public final class OutboxEvents implements Iterable<OutboxEvent> {
 
 	private final List<Appended> appended = new CopyOnWriteArrayList<>();
+
+	private final IntSupplier handlers;
+
+	/**
+	 * Creates a recorder of an application without handlers.
+	 */
+	public OutboxEvents() {
+		this(() -> 0);
+	}
+
+	/**
+	 * Creates a recorder.
+	 * @param handlers handles all events that are due, and returns how many there were
+	 */
+	public OutboxEvents(IntSupplier handlers) {
+		this.handlers = handlers;
+	}
 
 	/**
 	 * Returns an outbox that records what it appends.
@@ -49,6 +67,23 @@ public final class OutboxEvents implements Iterable<OutboxEvent> {
 			.filter(type::isInstance)
 			.map(type::cast)
 			.toList();
+	}
+
+	/**
+	 * Calls the {@code @OutboxHandler} methods with the events that have been committed
+	 * and are due, and with those that they append themselves: on the calling thread, one
+	 * after the other, in the order in which the events were appended. The relay must not
+	 * run.
+	 * @return how many events were handled
+	 * @throws IllegalStateException if a handler has failed, or the calling thread has a
+	 * transaction, such as that of a {@code @Transactional} test
+	 */
+	public int runHandlers() {
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw new IllegalStateException("Events are handled after their commit, and the transaction of this thread "
+					+ "is open: call TestTransaction.flagForCommit() and end(), or do not make the test @Transactional");
+		}
+		return this.handlers.getAsInt();
 	}
 
 	/**

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-import dev.idempotent.autoconfigure.operations.StreamOperationsAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.ImportOperations;
 import dev.idempotent.stream.StreamApplication.Script;
 import dev.idempotent.testing.RealRedis;
 import io.micrometer.core.instrument.Meter;
@@ -131,7 +131,7 @@ class StreamMetersIntegrationTests {
 				"idempotent.stream.max-deliveries=2");
 	}
 
-	@ImportAutoConfiguration(StreamOperationsAutoConfiguration.class)
+	@ImportOperations
 	static class Metered extends OrderListener {
 
 		Metered(Script script) {

@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.stream.RedisStreamListener;
@@ -28,7 +29,7 @@ import org.springframework.beans.factory.support.RegisteredBean;
 final class AnnotatedMethodHints implements BeanRegistrationAotProcessor {
 
 	private static final List<Class<? extends Annotation>> ANNOTATIONS = List.of(Idempotent.class,
-			TransactionalOutbox.class, Saga.class, RedisStreamListener.class);
+			TransactionalOutbox.class, OutboxHandler.class, Saga.class, RedisStreamListener.class);
 
 	@Override
 	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {

@@ -4,16 +4,15 @@ import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.outbox.OutboxActivation;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
-import dev.idempotent.metrics.OutboxMetrics;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.relay.OutboxRelay;
-import dev.idempotent.outbox.tracing.TraceHeaders;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
 import org.jspecify.annotations.Nullable;
@@ -40,11 +39,12 @@ import org.springframework.context.annotation.Lazy;
 		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration",
 		afterName = {
 				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
 				"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration",
 				"org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
 				"org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration" })
 @ConditionalOnBean(OutboxActivation.class)
-public final class OutboxOperationsAutoConfiguration {
+final class OutboxOperationsAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, WebEndpoint.class })
@@ -63,13 +63,13 @@ public final class OutboxOperationsAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
 	@ConditionalOnEnabledHealthIndicator("outbox")
-	@EnableConfigurationProperties(OutboxHealthProperties.class)
+	@EnableConfigurationProperties(OutboxHealthIndicator.Properties.class)
 	static class HealthConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(name = "outboxHealthIndicator")
 		OutboxHealthIndicator outboxHealthIndicator(OutboxOperations operations, OutboxActivation activation,
-				ObjectProvider<OutboxRelay> relay, OutboxHealthProperties properties) {
+				ObjectProvider<OutboxRelay> relay, OutboxHealthIndicator.Properties properties) {
 			return new OutboxHealthIndicator(operations, () -> activation.isActive() ? relay.getObject() : null,
 					properties.maxAge());
 		}
@@ -100,6 +100,22 @@ public final class OutboxOperationsAutoConfiguration {
 					() -> relay.getObject().unavailablePublishers().size(),
 					() -> relay.getObject().pausedTopics().size());
 			return (registry) -> activation.whenActive(() -> gauges.bindTo(registry));
+		}
+
+	}
+
+	/**
+	 * The bean is created with the first handler.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ObservationRegistry.class)
+	static class ObservationConfiguration {
+
+		@Bean
+		@Lazy
+		@ConditionalOnSingleCandidate(ObservationRegistry.class)
+		ReceivedEvents outboxHandlerObservation(ObservationRegistry registry) {
+			return new ReceivedEvents(registry);
 		}
 
 	}

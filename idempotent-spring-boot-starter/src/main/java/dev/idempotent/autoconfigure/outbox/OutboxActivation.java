@@ -122,8 +122,9 @@ public final class OutboxActivation implements BeanPostProcessor {
 			logger.info("Outbox: on, because {}; {}", cause, relay);
 		}
 		else {
-			logger.info("Outbox: off, because there is no @TransactionalOutbox method, no bean has requested the "
-					+ "Outbox, and idempotent.outbox.relay.enabled is not true");
+			logger.info(
+					"Outbox: off, because there is no @TransactionalOutbox method, no @OutboxHandler method, no bean has "
+							+ "requested the Outbox, and idempotent.outbox.relay.enabled is not true");
 		}
 	}
 

@@ -28,13 +28,13 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.outbox.handler.OutboxHandlers;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
 import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.jdbc.OutboxTables;
-import dev.idempotent.outbox.json.JacksonPayloadWriter;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
 import dev.idempotent.outbox.transaction.TransactionBoundOutbox;
@@ -73,7 +73,8 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties(OutboxProperties.class)
-@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class })
+@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class,
+		OutboxHandlerConfiguration.class })
 public final class OutboxAutoConfiguration {
 
 	/**
@@ -140,10 +141,14 @@ public final class OutboxAutoConfiguration {
 	 */
 	@Bean
 	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties,
-			Environment environment) {
+			Environment environment, OutboxHandlers handlers) {
 		OutboxTopics topics = new OutboxTopics(withoutReplaced(publishers.orderedStream().toList()),
-				properties.defaultTopic(environment));
-		properties.topics().keySet().forEach((topic) -> requireServed(topics, topic));
+				properties.defaultTopic(environment), handlers::namesFor);
+		properties.topics()
+			.keySet()
+			.stream()
+			.filter((topic) -> !topic.startsWith(OutboxTopics.HANDLERS + ":"))
+			.forEach((topic) -> requireServed(topics, topic));
 		return topics;
 	}
 
@@ -217,9 +222,10 @@ public final class OutboxAutoConfiguration {
 	@Bean(destroyMethod = "stop")
 	@Lazy
 	OutboxRelay outboxRelay(EventTable table, OutboxTopics topics, TopicControl control, OutboxProperties properties,
-			ObjectProvider<DeadLetterPolicy> policy, ObjectProvider<OutboxObserver> observers) {
+			ObjectProvider<DeadLetterPolicy> policy, ObjectProvider<OutboxObserver> observers,
+			OutboxHandlers handlers) {
 		return new OutboxRelay(table, properties::blocksOnDead, topics, control, properties.relay(),
-				policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers));
+				policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers), handlers::all);
 	}
 
 	static OutboxObserver all(ObjectProvider<OutboxObserver> observers) {

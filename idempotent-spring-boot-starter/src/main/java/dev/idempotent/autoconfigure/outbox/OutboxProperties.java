@@ -5,6 +5,7 @@ import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -37,6 +38,7 @@ import org.springframework.util.unit.DataSize;
  * @param relay The relay, which delivers events.
  * @param redis The publishers to Redis.
  * @param modulith The events that Spring Modulith externalizes.
+ * @param handlers The methods with @OutboxHandler.
  */
 @ConfigurationProperties("idempotent.outbox")
 record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String defaultTopic,
@@ -44,7 +46,8 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
 		@DefaultValue(OutboxProperties.DEFAULT_TABLE_PREFIX) String tablePrefix, @Nullable Duration deadRetention,
 		@DefaultValue("skip") OnDead onDead, @DefaultValue Map<String, Map<String, String>> topics,
-		@DefaultValue Relay relay, @DefaultValue Redis redis, @DefaultValue Modulith modulith) {
+		@DefaultValue Relay relay, @DefaultValue Redis redis, @DefaultValue Modulith modulith,
+		@DefaultValue Handlers handlers) {
 
 	static final String DEFAULT_TABLE_PREFIX = "outbox_";
 
@@ -248,6 +251,57 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 	 * publisher, such as redis-stream. By default, such targets are refused.
 	 */
 	record Modulith(@Nullable String publisher) {
+
+	}
+
+	/**
+	 * Properties of the methods with @OutboxHandler.
+	 *
+	 * @param lease How long an attempt takes at most. The transaction of a handler times
+	 * out after it. Then another instance can handle the event.
+	 * @param concurrency How many events each handler handles at the same time, in each
+	 * instance.
+	 * @param leases The leases of single handlers, by name, such as
+	 * idempotent.outbox.handlers.leases.book=5m.
+	 * @param concurrencies The concurrencies of single handlers, by name, such as
+	 * idempotent.outbox.handlers.concurrencies.book=4.
+	 */
+	record Handlers(@DefaultValue("1m") Duration lease, @DefaultValue("1") int concurrency,
+			@DefaultValue Map<String, Duration> leases, @DefaultValue Map<String, Integer> concurrencies) {
+
+		private static final String NAME = "idempotent.outbox.handlers.";
+
+		Handlers {
+			Durations.require(NAME + "lease", lease);
+			leases.forEach((handler, value) -> Durations.require(NAME + "leases." + handler, value));
+			require("concurrency", concurrency);
+			concurrencies.forEach((handler, value) -> require("concurrencies." + handler, value));
+		}
+
+		private static void require(String name, int concurrency) {
+			if (concurrency < 1) {
+				throw new IdempotentConfigurationException(NAME + name + " is " + concurrency + ".",
+						"Set it to a number of at least 1, or omit it.", null);
+			}
+		}
+
+		/**
+		 * Requires that all handlers exist that properties name.
+		 */
+		void requireKnown(Set<String> handlers) {
+			leases().keySet().forEach((name) -> requireKnown(NAME + "leases." + name, name, handlers));
+			concurrencies().keySet().forEach((name) -> requireKnown(NAME + "concurrencies." + name, name, handlers));
+		}
+
+		static void requireKnown(String property, String name, Set<String> handlers) {
+			if (!handlers.contains(name)) {
+				throw new IdempotentConfigurationException(
+						property + " names a handler that does not exist; the handlers are " + handlers + ".",
+						"Name one of them, or remove the property. A name with other characters than letters, digits, "
+								+ "hyphens and dots must be in brackets.",
+						null);
+			}
+		}
 
 	}
 

@@ -1,6 +1,7 @@
 package dev.idempotent.autoconfigure.test;
 
 import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.test.OutboxEvents;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -21,8 +22,11 @@ import org.springframework.transaction.support.TransactionSynchronization;
 final class OutboxEventsAutoConfiguration {
 
 	@Bean
-	OutboxEvents outboxEvents() {
-		return new OutboxEvents();
+	OutboxEvents outboxEvents(ObjectProvider<OutboxRelay> relay) {
+		return new OutboxEvents(() -> {
+			OutboxRelay own = relay.getIfAvailable();
+			return (own != null) ? own.runHandlers() : 0;
+		});
 	}
 
 	@Bean

@@ -26,6 +26,7 @@ import javax.sql.DataSource;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
@@ -135,7 +136,7 @@ public class EventTable {
 			List<Long> ids = new EventInsert(kind, this.tables.event(), false).insert(connection, due);
 			List<Row> rows = new ArrayList<>();
 			for (int i = 0; i < ids.size(); i++) {
-				rows.add(new Row(due.get(i).lane(), ids.get(i), due.get(i).event().topic()));
+				rows.add(due.get(i).appended(ids.get(i)));
 			}
 			return rows;
 		});
@@ -145,7 +146,7 @@ public class EventTable {
 		long lane = Lanes.of(stored.topic(), event.ordered() ? stored.key() : null);
 		boolean delayed = !event.ordered() && event.availableAt() != null && event.availableAt().isAfter(now);
 		// In whole milliseconds, because the database would drop a part of one.
-		return new NewRow(lane, stored,
+		return new NewRow(lane, stored, event.ordered(),
 				delayed ? Duration.between(now, event.availableAt()).plusNanos(999_999).toMillis() : 0);
 	}
 
@@ -253,7 +254,24 @@ public class EventTable {
 				+ ") l))";
 	}
 
-	private List<Head> claimEach(Connection connection, List<Head> heads, Duration lease) {
+	/**
+	 * The transaction of a handler can lock its row for longer than the lease.
+	 */
+	private boolean isUnlocked(Connection connection, Head head) {
+		return head.attempts() == 0
+				|| !Statements
+					.query(connection,
+							"select id from " + this.tables.event()
+									+ " where lane = ? and id = ? for update skip locked",
+							List.of(head.lane(), head.id()), (row, number) -> number)
+					.isEmpty();
+	}
+
+	private List<Head> claimEach(Connection connection, List<Head> all, Duration lease) {
+		List<Head> heads = all.stream().filter((head) -> isUnlocked(connection, head)).toList();
+		if (heads.isEmpty()) {
+			return heads;
+		}
 		String sql = "update " + this.tables.event() + " e set attempts = attempts + 1, last_error = null, due_at = "
 				+ after(lease) + " where lane = ? and id = ? and attempts = ? and " + isDue() + " = 1";
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -309,6 +327,80 @@ public class EventTable {
 		// A statement of PostgreSQL misses what another transaction has changed
 		// meanwhile.
 		return (deleted == claims.size()) ? deleted : deleted + settle(sql, claims);
+	}
+
+	/**
+	 * Deletes a claimed row in the transaction of the calling thread, which must not have
+	 * done anything else. Until it ends, no other instance can claim the row.
+	 * @param claim a claimed row
+	 * @return the evidence for {@link #isDeleted}, or {@code null} if the row is no
+	 * longer claimed by these attempts
+	 */
+	public @Nullable Object deleteInTransaction(Claim claim) {
+		// No parameters: a plan that was made for the empty table would read a full one.
+		String sql = "delete from " + this.tables.event() + " where lane = " + claim.lane() + " and id = " + claim.id()
+				+ " and attempts = " + claim.attempts();
+		if (this.database.join(this.database::kind) == Database.POSTGRESQL) {
+			return queryForTransaction(sql + " returning txid_current()");
+		}
+		return (this.database.join((connection) -> Statements.update(connection, sql)) == 1) ? mark() : null;
+	}
+
+	/**
+	 * Returns whether the transaction of the calling thread is still the one that has
+	 * deleted a row: it has not failed, and the database has not rolled it back and gone
+	 * on in another one. Can be asked once.
+	 * @param evidence of the deletion
+	 * @return {@code false} if it is another one
+	 */
+	public boolean isDeleted(Object evidence) {
+		return (evidence instanceof UUID mark) ? unmark(mark)
+				: evidence.equals(queryForTransaction("select txid_current_if_assigned()"));
+	}
+
+	/**
+	 * Returns whether the database will not answer the commit of the calling thread's
+	 * transaction with a rollback that its driver hides.
+	 * @return {@code false} if it has failed
+	 */
+	public boolean canCommit() {
+		return this.database.join((connection) -> this.database.kind(connection) != Database.POSTGRESQL
+				|| TransactionInspector.canCommit(connection));
+	}
+
+	/**
+	 * Rolls back what the connection of the calling thread's transaction has not
+	 * committed.
+	 */
+	public void rollBack() {
+		boolean unused = this.database.join((connection) -> {
+			try {
+				connection.rollback();
+				return true;
+			}
+			catch (SQLException ex) {
+				throw Statements.translate("", ex);
+			}
+		});
+	}
+
+	/**
+	 * Returns whether the calling thread has a transaction on the outbox's database.
+	 * @return {@code false} if what it does here would commit on its own
+	 */
+	public boolean isInTransaction() {
+		return TransactionInspector.isBound(this.database.dataSource());
+	}
+
+	private @Nullable Object queryForTransaction(String sql) {
+		return TransactionInspector.<@Nullable Object>join(this.database.dataSource(), (connection) -> {
+			try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(sql)) {
+				return row.next() ? (Object) row.getLong(1) : null;
+			}
+			catch (SQLException ex) {
+				throw Statements.translate(sql, ex);
+			}
+		});
 	}
 
 	/**
@@ -555,8 +647,22 @@ public class EventTable {
 
 	/**
 	 * Where an event is stored.
+	 *
+	 * @param alone the row as it was appended, if its lane is its own because the event
+	 * has no key: it can be claimed without looking for the first row of the lane
 	 */
-	public record Row(long lane, long id, String topic) {
+	public record Row(long lane, long id, String topic, @Nullable Head alone) {
+
+		/**
+		 * Creates the place of an event in a lane that others may share.
+		 * @param lane the lane
+		 * @param id of the row
+		 * @param topic of the event
+		 */
+		public Row(long lane, long id, String topic) {
+			this(lane, id, topic, null);
+		}
+
 	}
 
 	/**

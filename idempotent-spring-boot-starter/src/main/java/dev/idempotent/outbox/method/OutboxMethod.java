@@ -43,7 +43,7 @@ final class OutboxMethod {
 		List<EventMapping> mappings = new ArrayList<>();
 		for (TransactionalOutbox annotation : annotations) {
 			EventMapping mapping = EventMapping.of(method, annotation, names,
-					(topic) -> topic(method, topic, topics, placeholders));
+					(topic) -> topic(method, topic, annotation.type(), topics, placeholders));
 			if (mapping.refersTo(EventMapping.RESULT)) {
 				requireUnambiguous(method, names, EventMapping.RESULT, "the result of the method");
 				requireResult(method);
@@ -69,17 +69,20 @@ final class OutboxMethod {
 		return this.mappings.stream().flatMap((mapping) -> mapping.events(variables).stream()).toList();
 	}
 
-	private static String topic(AnnotatedMethod method, String stated, OutboxTopics topics,
+	private static String topic(AnnotatedMethod method, String stated, String type, OutboxTopics topics,
 			UnaryOperator<String> placeholders) {
 		@Nullable String topic = stated.isEmpty() ? null : resolve(method, stated, placeholders);
 		try {
-			return topics.resolve(topic);
+			String known = topics.resolve(topic);
+			List<String> unused = topics.resolve(known, type);
+			return known;
 		}
 		catch (IllegalArgumentException ex) {
 			throw method.invalid("has no topic to send to: " + ex.getMessage(),
 					"Set a topic that a publisher serves, set idempotent.outbox.default-topic, or add the library that brings "
 							+ "the publisher (spring-boot-starter-data-redis for redis-stream, "
-							+ "spring-boot-starter-kafka for kafka).",
+							+ "spring-boot-starter-kafka for kafka). For the topic handlers, annotate a method of a bean "
+							+ "with @OutboxHandler and the same type.",
 					ex);
 		}
 	}

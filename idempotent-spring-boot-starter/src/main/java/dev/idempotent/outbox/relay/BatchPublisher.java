@@ -14,6 +14,7 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * because it is too large to be sent within a timeout. Such a suspect is to be published
  * alone, after the others.
  */
-final class BatchPublisher {
+final class BatchPublisher implements PublisherWorkers.Sender {
 
 	/**
 	 * The outcome of an event that was not sent.
@@ -56,10 +57,16 @@ final class BatchPublisher {
 		this.circuits = circuits;
 	}
 
-	/**
-	 * Whether the event with this row is to be published alone.
-	 */
-	boolean isSuspect(long row) {
+	@Override
+	public void send(List<Claim> claims, BooleanSupplier sending, Settlement settlement) {
+		List<Outcome> outcomes = publish(claims.stream().map(Claim::event).toList(), sending);
+		for (int i = 0; i < claims.size(); i++) {
+			settlement.add(claims.get(i), outcomes.get(i));
+		}
+	}
+
+	@Override
+	public boolean isSuspect(long row) {
 		synchronized (this.suspects) {
 			return this.suspects.containsKey(row);
 		}

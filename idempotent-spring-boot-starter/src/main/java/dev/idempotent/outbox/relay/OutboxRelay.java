@@ -3,23 +3,30 @@ package dev.idempotent.outbox.relay;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import dev.idempotent.work.OutageLog;
 import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.relay.Settlement.Rules;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
@@ -37,6 +44,8 @@ public final class OutboxRelay {
 	private final Rules rules;
 
 	private final Collection<OutboxPublisher> publishers;
+
+	private final Supplier<List<EventHandler>> handlers;
 
 	private final TopicControl control;
 
@@ -58,14 +67,17 @@ public final class OutboxRelay {
 	 * @param settings the settings
 	 * @param policy asked before an event becomes dead
 	 * @param observer notified of deliveries
+	 * @param handlers the handlers of this application, obtained at each start
 	 */
 	public OutboxRelay(EventTable table, Predicate<String> blocking, OutboxTopics topics, TopicControl control,
-			RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer) {
+			RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer,
+			Supplier<List<EventHandler>> handlers) {
 		this.rules = new Rules(table, blocking, settings, policy);
 		this.publishers = topics.publishers();
 		this.control = control;
 		this.observer = observer;
-		this.delivery = new Delivery(this);
+		this.handlers = handlers;
+		this.delivery = new Delivery(this, this.observer);
 	}
 
 	/**
@@ -167,7 +179,7 @@ public final class OutboxRelay {
 	public synchronized void start() {
 		if (!this.running) {
 			this.stopped = false;
-			this.delivery = new Delivery(this);
+			this.delivery = new Delivery(this, this.observer);
 			this.delivery.start();
 			this.running = true;
 		}
@@ -186,6 +198,38 @@ public final class OutboxRelay {
 	}
 
 	/**
+	 * Handles the due events of all handlers on the calling thread, in the order of their
+	 * rows, until none is due: for tests, in which the relay does not run.
+	 * @return how many events were handled
+	 * @throws IllegalStateException if a handler has failed, or the relay is running
+	 */
+	public int runHandlers() {
+		if (this.running) {
+			throw new IllegalStateException("The relay calls the handlers itself: set "
+					+ "idempotent.outbox.relay.enabled=false in a test that calls them");
+		}
+		List<BatchResult> results = new ArrayList<>();
+		Delivery delivery = new Delivery(this, new OutboxObserver() {
+
+			@Override
+			public void published(String publisher, BatchResult batch, Duration took) {
+				results.add(batch);
+			}
+
+		});
+		int handled = 0;
+		for (Optional<Row> next = delivery.nextOfHandlers(); next.isPresent(); next = delivery.nextOfHandlers()) {
+			Row row = next.get();
+			Objects.requireNonNull(delivery.workers.get(row.topic())).deliver(row);
+			handled++;
+			if (results.size() != handled || results.get(handled - 1).delivered() == 0) {
+				throw new IllegalStateException("An event was not handled by " + row.topic() + "; the log shows why");
+			}
+		}
+		return handled;
+	}
+
+	/**
 	 * Starts with the first event if the application seemed not to use the outbox.
 	 */
 	private void startUnlessStopped() {
@@ -201,7 +245,16 @@ public final class OutboxRelay {
 
 		private static final long PAUSE_MILLIS = 100;
 
+		/**
+		 * How many rows a test may have.
+		 */
+		private static final int MOST_ROWS = 5000;
+
+		private final EventTable table;
+
 		private final Map<String, PublisherWorkers> workers = new TreeMap<>();
+
+		private final Map<String, EventHandler> handlers = new TreeMap<>();
 
 		private final RelaySettings settings;
 
@@ -217,14 +270,20 @@ public final class OutboxRelay {
 
 		private volatile boolean open = true;
 
-		Delivery(OutboxRelay relay) {
+		Delivery(OutboxRelay relay, OutboxObserver observer) {
 			this.settings = relay.rules.settings();
+			this.table = relay.rules.table();
 			this.paused = new PausedTopics(relay.control, this::lookForAll);
-			this.scan = new Scan(relay.rules.table(), this.workers, this.paused, this.settings.scanInterval());
+			this.scan = new Scan(this.table, this.workers, this.paused, this.settings.scanInterval());
 			for (OutboxPublisher publisher : relay.publishers) {
 				this.workers.put(publisher.prefix(),
-						new PublisherWorkers(publisher, relay.rules, this.paused, relay.observer, this::lookForAll));
+						new PublisherWorkers(publisher, relay.rules, this.paused, observer, this::lookForAll));
 			}
+			relay.handlers.get().forEach((handler) -> this.handlers.put(handler.topic(), handler));
+			EventHandler unknown = new UnknownHandler(this.settings.lease());
+			this.handlers.put(unknown.topic(), unknown);
+			this.handlers.forEach((topic, handler) -> this.workers.put(topic,
+					new PublisherWorkers(handler, relay.rules, this.paused, observer)));
 		}
 
 		private void lookForAll() {
@@ -233,7 +292,7 @@ public final class OutboxRelay {
 
 		void wake(List<Row> rows, long committed) {
 			for (Row row : rows) {
-				PublisherWorkers publisher = this.workers.get(OutboxTopics.publisher(row.topic()));
+				PublisherWorkers publisher = PublisherWorkers.of(row.topic(), this.workers);
 				if (publisher != null) {
 					boolean unused = publisher.wake(Wake.of(row, committed));
 				}
@@ -241,24 +300,42 @@ public final class OutboxRelay {
 		}
 
 		void start() {
-			start("outbox-scan", this::isOpen, () -> {
+			start("outbox-scan", this::isOpen, Thread::new, () -> {
 				this.scan.next();
 				return true;
 			});
 			this.workers.forEach((prefix, publisher) -> {
-				start("outbox-probe-" + prefix, this::isOpen, publisher::probe);
-				for (int i = 1; i <= this.settings.workers(); i++) {
-					start("outbox-relay-" + prefix + "-" + i, publisher::isUnfinished, publisher::deliverWoken);
+				EventHandler handler = this.handlers.get(prefix);
+				if (handler == null) {
+					start("outbox-probe-" + prefix, this::isOpen, Thread::new, publisher::probe);
+				}
+				ThreadFactory factory = (handler != null) ? handler::newThread : Thread::new;
+				for (int i = 1; i <= publisher.threads(); i++) {
+					start("outbox-relay-" + prefix + "-" + i, publisher::isUnfinished, factory,
+							publisher::deliverWoken);
 				}
 			});
+		}
+
+		/**
+		 * The first due row of the handlers.
+		 */
+		Optional<Row> nextOfHandlers() {
+			this.table.moveDelayed(MOST_ROWS);
+			return this.table.scan(Long.MIN_VALUE, MOST_ROWS)
+				.due()
+				.stream()
+				.filter((row) -> this.handlers.containsKey(row.topic()))
+				.min(Comparator.comparingLong(Row::id));
 		}
 
 		private boolean isOpen() {
 			return this.open;
 		}
 
-		private void start(String name, BooleanSupplier condition, Step step) {
-			Thread thread = new Thread(() -> repeat(condition, step), name);
+		private void start(String name, BooleanSupplier condition, ThreadFactory factory, Step step) {
+			Thread thread = factory.newThread(() -> repeat(condition, step));
+			thread.setName(name);
 			thread.setDaemon(true);
 			this.threads.add(thread);
 			thread.start();
@@ -327,6 +404,41 @@ public final class OutboxRelay {
 				logger.warn("{} is still running after the drain timeout; its events are delivered once their leases "
 						+ "end", thread.getName());
 			}
+		}
+
+	}
+
+	/**
+	 * Lets events of handlers that this version does not have wait for an instance of
+	 * another version.
+	 */
+	private record UnknownHandler(Duration lease) implements EventHandler {
+
+		private static final Outcome RETRY = new Outcome.Retry("This version has no handler of this name", null);
+
+		@Override
+		public String topic() {
+			return OutboxTopics.HANDLERS;
+		}
+
+		@Override
+		public int concurrency() {
+			return 1;
+		}
+
+		@Override
+		public boolean removesEvents() {
+			return false;
+		}
+
+		@Override
+		public Thread newThread(Runnable work) {
+			return new Thread(work);
+		}
+
+		@Override
+		public Outcome handle(Claim claim) {
+			return RETRY;
 		}
 
 	}

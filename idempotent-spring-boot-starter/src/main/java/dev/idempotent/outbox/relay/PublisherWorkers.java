@@ -17,6 +17,7 @@ import dev.idempotent.work.RootCause;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
@@ -25,12 +26,13 @@ import dev.idempotent.outbox.jdbc.EventTable.Look;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.relay.Settlement.Rules;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers the events of one publisher on threads of its own, so that a slow publisher
- * does not delay the others. A worker reads the first rows of the woken lanes in one
+ * Delivers the events of one publisher or handler on threads of its own, so that a slow
+ * one does not delay the others. A worker reads the first rows of the woken lanes in one
  * snapshot, claims them, publishes them outside of a transaction, settles them, and looks
  * at the same lanes again.
  * <p>
@@ -67,7 +69,18 @@ final class PublisherWorkers {
 
 	private final Circuits circuits;
 
-	private final BatchPublisher batches;
+	private final Sender sender;
+
+	private final int batchSize;
+
+	private final Duration lease;
+
+	private final int threads;
+
+	/**
+	 * How long a scan waits for room.
+	 */
+	private final Duration patience;
 
 	private final Map<Long, LastDelivered> lastDelivered = new LinkedHashMap<>(16, 0.75F, true) {
 
@@ -96,7 +109,47 @@ final class PublisherWorkers {
 		this.paused = paused;
 		this.observer = observer;
 		this.circuits = new Circuits(this.publisher, paused, this.wakes, onRecovery);
-		this.batches = new BatchPublisher(publisher, this.circuits);
+		this.sender = new BatchPublisher(publisher, this.circuits);
+		this.batchSize = this.settings.batchSize();
+		this.lease = this.settings.lease();
+		this.threads = this.settings.workers();
+		this.patience = PATIENCE;
+	}
+
+	/**
+	 * Creates workers of a handler, without threads.
+	 */
+	PublisherWorkers(EventHandler handler, Rules rules, PausedTopics paused, OutboxObserver observer) {
+		this.publisher = handler.topic();
+		this.runs = false;
+		this.rules = rules;
+		this.table = rules.table();
+		this.settings = rules.settings();
+		this.paused = paused;
+		this.observer = observer;
+		// Stay closed: a handler is never unavailable.
+		this.circuits = new Circuits(this.publisher, paused, this.wakes, () -> {
+		});
+		this.sender = (claims, sending, settlement) -> handle(handler, claims, sending, settlement);
+		this.batchSize = 1;
+		this.lease = handler.lease();
+		this.threads = handler.concurrency();
+		// It may take minutes for an event, while a scan finds those of others.
+		this.patience = Duration.ZERO;
+	}
+
+	/**
+	 * Returns the workers that deliver to a topic: those of its handler, or of its
+	 * publisher.
+	 * @return {@code null} if there are none
+	 */
+	static @Nullable PublisherWorkers of(String topic, Map<String, PublisherWorkers> all) {
+		PublisherWorkers own = all.get(topic);
+		return (own != null) ? own : all.get(OutboxTopics.publisher(topic));
+	}
+
+	int threads() {
+		return this.threads;
 	}
 
 	Circuits circuits() {
@@ -126,7 +179,7 @@ final class PublisherWorkers {
 	 * @return whether there is
 	 */
 	boolean awaitRoom() throws InterruptedException {
-		return this.wakes.awaitRoom(PATIENCE);
+		return this.wakes.awaitRoom(this.patience);
 	}
 
 	/**
@@ -134,15 +187,16 @@ final class PublisherWorkers {
 	 */
 	void drain() {
 		this.draining = true;
-		this.wakes.wakeUp();
+		this.wakes.stop();
+		this.circuits.stop();
 	}
 
 	/**
 	 * Sends nothing more.
 	 */
 	void abandon() {
-		this.draining = true;
 		this.abandoned = true;
+		drain();
 	}
 
 	/**
@@ -157,14 +211,14 @@ final class PublisherWorkers {
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		List<Wake> woken = this.wakes.take(this.settings.batchSize(), this.draining ? Duration.ZERO : PATIENCE);
+		List<Wake> woken = this.wakes.take(this.batchSize, PATIENCE);
 		Map<Long, Wake> lanes = new TreeMap<>();
 		woken.stream().filter((wake) -> !keepsBack(wake)).forEach((wake) -> lanes.put(wake.lane(), wake));
 		if (lanes.isEmpty() || this.abandoned) {
 			return false;
 		}
 		try {
-			deliver(lanes, this.runs ? Math.max(1, Math.min(RUN, this.settings.batchSize() / lanes.size())) : 1, false);
+			deliver(lanes, this.runs ? Math.max(1, Math.min(RUN, this.batchSize / lanes.size())) : 1, false);
 			return true;
 		}
 		catch (RuntimeException | Error ex) {
@@ -193,6 +247,13 @@ final class PublisherWorkers {
 			this.circuits.keep(wake);
 			throw ex;
 		}
+	}
+
+	/**
+	 * Delivers the first event of a lane on the calling thread.
+	 */
+	void deliver(Row row) {
+		deliver(Map.of(row.lane(), Wake.of(row, 0).fromStart()), 1, false);
 	}
 
 	private void deliver(Map<Long, Wake> lanes, int limit, boolean probe) {
@@ -225,25 +286,33 @@ final class PublisherWorkers {
 	}
 
 	private boolean isSuspect(Head row) {
-		return !row.settled() || this.batches.isSuspect(row.id());
+		return !row.settled() || this.sender.isSuspect(row.id());
 	}
 
 	private boolean fits(Head row, List<Head> batch, long bytes) {
-		return batch.isEmpty() || (batch.size() < this.settings.batchSize()
-				&& bytes + row.bytes() <= this.settings.batchMemory().toBytes());
+		return batch.isEmpty()
+				|| (batch.size() < this.batchSize && bytes + row.bytes() <= this.settings.batchMemory().toBytes());
 	}
 
 	/**
-	 * The first rows of the lanes whose first row is due.
+	 * The first rows of the lanes whose first row is due. An event without a key, alone
+	 * in its lane, is not read before it is claimed.
 	 */
 	private Collection<List<Head>> first(Map<Long, Wake> lanes, int limit) {
 		Map<Long, LastDelivered> behind = behind(lanes);
+		Map<Long, List<Head>> first = new TreeMap<>();
 		List<Look> looks = new ArrayList<>();
 		lanes.forEach((lane, wake) -> {
+			if (wake.alone() != null) {
+				first.put(lane, List.of(wake.alone()));
+				return;
+			}
 			LastDelivered delivered = behind.get(lane);
 			looks.add(new Look(lane, (delivered != null) ? Math.min(wake.row() - 1, delivered.row().id()) : 0));
 		});
-		Map<Long, List<Head>> first = byLane(this.table.heads(looks, limit));
+		if (!looks.isEmpty()) {
+			first.putAll(byLane(this.table.heads(looks, limit)));
+		}
 		List<Look> again = new ArrayList<>();
 		behind.forEach((lane, delivered) -> {
 			List<Head> rows = first.get(lane);
@@ -298,21 +367,35 @@ final class PublisherWorkers {
 			return;
 		}
 		long begin = System.nanoTime();
-		long lease = this.settings.lease().toNanos();
+		long nanos = this.lease.toNanos();
 		Settlement settlement = new Settlement(this.rules);
-		List<Claim> claims = unbroken(sendable,
-				this.table.claim(sendable, this.settings.lease(), this.settings.attempts()), settlement);
-		BooleanSupplier sending = () -> !this.abandoned && System.nanoTime() - begin < lease / 2;
+		List<Claim> claims = unbroken(sendable, this.table.claim(sendable, this.lease, this.settings.attempts()),
+				settlement);
+		BooleanSupplier sending = () -> !this.abandoned && System.nanoTime() - begin < nanos / 2;
 		long start = System.nanoTime();
-		List<Outcome> outcomes = claims.isEmpty() ? List.of()
-				: this.batches.publish(claims.stream().map(Claim::event).toList(), sending);
-		long end = System.nanoTime();
-		for (int i = 0; i < claims.size(); i++) {
-			settlement.add(claims.get(i), outcomes.get(i));
+		if (!claims.isEmpty()) {
+			this.sender.send(claims, sending, settlement);
 		}
-		BatchResult result = store(settlement, begin + lease);
+		long end = System.nanoTime();
+		BatchResult result = store(settlement, begin + nanos);
 		report(settlement, result, Duration.ofNanos(end - start), end, lanes);
 		lookAgain(settlement, sendable);
+	}
+
+	private static void handle(EventHandler handler, List<Claim> claims, BooleanSupplier sending,
+			Settlement settlement) {
+		for (Claim claim : claims) {
+			Outcome outcome = sending.getAsBoolean() ? handler.handle(claim) : BatchPublisher.NOT_SENT;
+			if (outcome instanceof Outcome.Delivered && handler.removesEvents()) {
+				settlement.addRemoved(claim);
+			}
+			else if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchPublisher.NOT_SENT) {
+				settlement.addNotCalled(claim, unavailable.reason());
+			}
+			else {
+				settlement.add(claim, outcome);
+			}
+		}
 	}
 
 	/**
@@ -437,6 +520,27 @@ final class PublisherWorkers {
 		if (!keepsBack(wake)) {
 			this.wakes.add(wake);
 		}
+	}
+
+	/**
+	 * Delivers the events that the workers have claimed.
+	 */
+	interface Sender {
+
+		/**
+		 * Delivers events and adds the outcome of each to the settlement.
+		 * @param claims at least one
+		 * @param sending whether there is time to send events
+		 */
+		void send(List<Claim> claims, BooleanSupplier sending, Settlement settlement);
+
+		/**
+		 * Whether the event with this row is to be published alone.
+		 */
+		default boolean isSuspect(long row) {
+			return false;
+		}
+
 	}
 
 	/**

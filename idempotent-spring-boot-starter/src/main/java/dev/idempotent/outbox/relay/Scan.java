@@ -10,7 +10,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.outbox.OutboxBacklog;
-import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Chunk;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
@@ -69,7 +68,7 @@ final class Scan {
 
 	/**
 	 * Creates a scan.
-	 * @param publishers the workers by their prefix
+	 * @param publishers the workers by the prefix or the topic that they deliver to
 	 * @param interval how long to wait between two passes
 	 */
 	Scan(EventTable table, Map<String, PublisherWorkers> publishers, PausedTopics paused, Duration interval) {
@@ -139,7 +138,7 @@ final class Scan {
 		if (System.nanoTime() - this.nextMove >= 0) {
 			List<Row> moved = this.table.moveDelayed(MOVED);
 			moved.forEach((row) -> {
-				PublisherWorkers workers = this.publishers.get(OutboxTopics.publisher(row.topic()));
+				PublisherWorkers workers = PublisherWorkers.of(row.topic(), this.publishers);
 				if (workers != null) {
 					boolean unused = workers.wake(Wake.of(row, 0));
 				}
@@ -158,7 +157,7 @@ final class Scan {
 		int woken = 0;
 		Set<PublisherWorkers> full = new HashSet<>();
 		for (Row row : chunk.due()) {
-			PublisherWorkers workers = this.publishers.get(OutboxTopics.publisher(row.topic()));
+			PublisherWorkers workers = PublisherWorkers.of(row.topic(), this.publishers);
 			Wake wake = Wake.of(row, 0);
 			if (workers == null || workers.keepsBack(wake)) {
 				this.pass.passOver(row);
@@ -180,7 +179,7 @@ final class Scan {
 	}
 
 	private boolean isPassedOver(String topic) {
-		PublisherWorkers workers = this.publishers.get(OutboxTopics.publisher(topic));
+		PublisherWorkers workers = PublisherWorkers.of(topic, this.publishers);
 		return workers == null || this.paused.contains(topic) || !workers.circuits().isClosed(topic);
 	}
 

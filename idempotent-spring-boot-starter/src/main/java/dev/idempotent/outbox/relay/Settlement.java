@@ -36,6 +36,8 @@ final class Settlement {
 
 	private final List<Claim> delivered = new ArrayList<>();
 
+	private final List<Claim> toDelete = new ArrayList<>();
+
 	private final List<Claim> released = new ArrayList<>();
 
 	private final List<Failure> postponed = new ArrayList<>();
@@ -79,9 +81,25 @@ final class Settlement {
 				+ " reported a result: each time the process or the lease ended first");
 	}
 
+	/**
+	 * Adds an event that has left the table with the work of its handler.
+	 */
+	void addRemoved(Claim claim) {
+		this.delivered.add(claim);
+	}
+
+	/**
+	 * Adds an event whose handler could not be called: this is no attempt.
+	 */
+	void addNotCalled(Claim claim, String reason) {
+		stop(claim.lane());
+		this.postponed.add(new Failure(claim, reason, this.rules.settings().backoff(), false));
+	}
+
 	void add(Claim claim, Outcome outcome) {
 		if (outcome instanceof Outcome.Delivered) {
 			this.delivered.add(claim);
+			this.toDelete.add(claim);
 		}
 		else if (outcome instanceof Outcome.Unavailable) {
 			release(claim);
@@ -171,15 +189,15 @@ final class Settlement {
 	BatchResult store() {
 		EventTable table = this.rules.table();
 		int step = 0;
-		storeOnce(step++, this.delivered, table::delete);
+		storeOnce(step++, this.toDelete, table::delete);
 		storeOnce(step++, this.postponed, table::postpone);
 		storeOnce(step++, this.blocked, table::block);
 		storeOnce(step++, this.dead, table::bury);
 		storeOnce(step++, this.released, table::release);
 		int ended = this.blocked.size() + this.dead.size();
-		int size = this.delivered.size() + this.postponed.size() + ended + this.released.size();
+		int changed = this.toDelete.size() + this.postponed.size() + ended + this.released.size();
 		return new BatchResult(this.delivered.size(), this.postponed.size(), ended, this.released.size(),
-				size - this.held);
+				changed - this.held);
 	}
 
 	private <T> void storeOnce(int step, List<T> rows, ToIntFunction<List<T>> change) {

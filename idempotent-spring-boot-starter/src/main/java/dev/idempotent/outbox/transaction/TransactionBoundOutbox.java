@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.Outbox;
@@ -78,7 +79,7 @@ public final class TransactionBoundOutbox implements Outbox {
 		OutboxSynchronization synchronization = requireSynchronization();
 		if (!events.isEmpty()) {
 			Instant now = this.clock.instant().truncatedTo(ChronoUnit.MILLIS);
-			synchronization.add(events.stream().map((event) -> serialize(event, now)).toList());
+			synchronization.add(events.stream().flatMap((event) -> serialize(event, now)).toList());
 		}
 	}
 
@@ -109,19 +110,23 @@ public final class TransactionBoundOutbox implements Outbox {
 		return synchronization;
 	}
 
-	private NewEvent serialize(OutboxEvent event, Instant now) {
+	/**
+	 * Serializes an event for each of its topics, each time as an event of its own.
+	 */
+	private Stream<NewEvent> serialize(OutboxEvent event, Instant now) {
 		boolean ordered = this.keysOrder && event.key() != null && !event.isUnordered();
 		checkTime(event, ordered, now);
 		checkText("type", event.type());
 		checkText("key", event.key());
-		String topic = this.topics.resolve(event.topic());
-		checkText("topic", topic);
+		List<String> topics = this.topics.resolve(event.topic(), event.type());
+		topics.forEach((topic) -> checkText("topic", topic));
 		Map<String, String> headers = headers(event, now);
 		checkText("content-type", headers.get(SerializedEvent.CONTENT_TYPE));
 		headers.keySet().forEach((name) -> checkText("name of a header", name));
-		SerializedEvent serialized = new SerializedEvent(newId(now), 0, topic, event.key(), event.type(),
-				payload(event), headers, 0);
-		return new NewEvent(serialized, ordered, event.availableAt());
+		byte[] payload = payload(event);
+		return topics.stream()
+			.map((topic) -> new SerializedEvent(newId(now), 0, topic, event.key(), event.type(), payload, headers, 0))
+			.map((serialized) -> new NewEvent(serialized, ordered, event.availableAt()));
 	}
 
 	/**

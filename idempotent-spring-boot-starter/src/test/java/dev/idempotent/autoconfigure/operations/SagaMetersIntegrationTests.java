@@ -13,7 +13,6 @@ import java.util.stream.Collectors;
 import dev.idempotent.autoconfigure.operations.SagaShop.Checkout;
 import dev.idempotent.autoconfigure.operations.SagaShop.Warehouse;
 import dev.idempotent.documentation.Page;
-import dev.idempotent.metrics.SagaMetrics;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.testing.RealPostgres;

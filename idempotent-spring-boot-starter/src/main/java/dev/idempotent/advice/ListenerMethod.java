@@ -1,0 +1,252 @@
+package dev.idempotent.advice;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.function.BiFunction;
+
+import dev.idempotent.IdempotentConfigurationException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * A method of a bean that is called with messages: with the headers of a message, its
+ * payload, both or nothing. The calls go through the proxies of the bean.
+ */
+public final class ListenerMethod {
+
+	private static final String ASYNC = "org.springframework.scheduling.annotation.Async";
+
+	private static final String HEADERS = ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)
+		.getType()
+		.getTypeName();
+
+	private final AnnotatedMethod method;
+
+	private final String bean;
+
+	private final List<Type> parameters;
+
+	private volatile @Nullable Call call;
+
+	private ListenerMethod(AnnotatedMethod method, String bean) {
+		this.method = method;
+		this.bean = bean;
+		this.parameters = parameters(method);
+	}
+
+	/**
+	 * Finds the annotated methods of all beans, created or not.
+	 * @param beans the beans of the application
+	 * @param annotation the annotation
+	 * @return the methods, once for each bean
+	 * @throws IdempotentConfigurationException if a method cannot take messages, or may
+	 * return before its work is done
+	 */
+	public static List<ListenerMethod> findAll(ConfigurableListableBeanFactory beans,
+			Class<? extends Annotation> annotation) {
+		List<ListenerMethod> found = new ArrayList<>();
+		for (String bean : beans.getBeanNamesForType(Object.class, true, false)) {
+			Class<?> type = ScopedProxyUtils.isScopedTarget(bean) ? null : typeOf(bean, beans);
+			AnnotatedMethod.findAll(annotation, type).forEach((method) -> found.add(new ListenerMethod(method, bean)));
+		}
+		return found;
+	}
+
+	private static @Nullable Class<?> typeOf(String bean, ConfigurableListableBeanFactory beans) {
+		String target = ScopedProxyUtils.getTargetBeanName(bean);
+		return AutoProxyUtils.determineTargetClass(beans, beans.containsBeanDefinition(target) ? target : bean);
+	}
+
+	/**
+	 * The method.
+	 * @return with its annotation
+	 */
+	public AnnotatedMethod method() {
+		return this.method;
+	}
+
+	/**
+	 * The name of the bean.
+	 * @return a name
+	 */
+	public String bean() {
+		return this.bean;
+	}
+
+	/**
+	 * The type of the payload.
+	 * @return {@code null} if the method takes no payload
+	 */
+	public @Nullable Type payloadType() {
+		return this.parameters.stream().filter((type) -> !isHeaders(type)).findAny().orElse(null);
+	}
+
+	/**
+	 * Finds the method to call on the bean, which is created if it does not exist.
+	 * @param beans the beans of the application
+	 * @throws IdempotentConfigurationException if the method cannot be called through the
+	 * proxies of the bean
+	 */
+	public void bind(ConfigurableListableBeanFactory beans) {
+		Object target = beans.getBean(this.bean);
+		if (AopUtils.isCglibProxy(target) && !isOverridable()) {
+			throw this.method.invalid(
+					"is final, or package-private in another package, so that the proxy of its bean cannot intercept it",
+					"Make it a public method that is not final.", null);
+		}
+		try {
+			Method invocable = AopUtils.selectInvocableMethod(this.method.method(), target.getClass());
+			ReflectionUtils.makeAccessible(invocable);
+			this.call = new Call(target, invocable);
+		}
+		catch (IllegalStateException ex) {
+			throw this.method.invalid("is not declared by an interface of the bean's proxy",
+					"Declare it in an interface of the bean, or set spring.aop.proxy-target-class=true.", ex);
+		}
+	}
+
+	private boolean isOverridable() {
+		Method declared = this.method.method();
+		int modifiers = declared.getModifiers();
+		return !Modifier.isFinal(modifiers) && (Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers)
+				|| declared.getDeclaringClass().getPackageName().equals(this.method.type().getPackageName()));
+	}
+
+	/**
+	 * Converts a message to arguments.
+	 * @param headers the headers
+	 * @param payload the payload, or {@code null} if there is none
+	 * @param reader converts payloads to types other than {@code byte[]} and
+	 * {@code String}
+	 * @return the arguments
+	 * @throws UnreadablePayloadException if the payload cannot be converted
+	 */
+	public @Nullable Object[] arguments(Map<String, String> headers, byte @Nullable [] payload,
+			BiFunction<byte[], Type, @Nullable Object> reader) throws UnreadablePayloadException {
+		@Nullable Object[] arguments = new @Nullable Object[this.parameters.size()];
+		for (int i = 0; i < arguments.length; i++) {
+			Type type = this.parameters.get(i);
+			arguments[i] = isHeaders(type) ? headers : read(payload, type, reader);
+		}
+		return arguments;
+	}
+
+	private static @Nullable Object read(byte @Nullable [] payload, Type type,
+			BiFunction<byte[], Type, @Nullable Object> reader) throws UnreadablePayloadException {
+		if (payload == null) {
+			throw new UnreadablePayloadException("There is no payload", null);
+		}
+		if (type == byte[].class) {
+			return payload;
+		}
+		try {
+			return (type == String.class) ? new String(payload, StandardCharsets.UTF_8) : reader.apply(payload, type);
+		}
+		catch (RuntimeException ex) {
+			throw new UnreadablePayloadException("The payload cannot be converted to " + type.getTypeName(), ex);
+		}
+	}
+
+	/**
+	 * Calls the method.
+	 * @param arguments the arguments
+	 * @throws IllegalStateException if the method is not bound
+	 * @throws Throwable what the method throws
+	 */
+	public void invoke(@Nullable Object... arguments) throws Throwable {
+		Call bound = this.call;
+		if (bound == null) {
+			throw new IllegalStateException("The method " + this.method.describe() + " is not bound");
+		}
+		try {
+			bound.method().invoke(bound.target(), arguments);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+	}
+
+	private static boolean isHeaders(Type type) {
+		return !(type instanceof Class<?>) && type.getTypeName().equals(HEADERS);
+	}
+
+	private static List<Type> parameters(AnnotatedMethod annotated) {
+		Method method = annotated.method();
+		if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
+			throw annotated.invalid("is private or static, so that a proxy cannot intercept it",
+					"Make it an instance method that is not private.", null);
+		}
+		requireEndWithReturn(annotated);
+		List<Type> parameters = new ArrayList<>();
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			parameters.add(ResolvableType
+				.forMethodParameter(new MethodParameter(method, i), ResolvableType.forClass(annotated.type()))
+				.getType());
+		}
+		long headers = parameters.stream().filter(ListenerMethod::isHeaders).count();
+		if (headers > 1 || parameters.size() - headers > 1) {
+			throw annotated.invalid(
+					"has %d parameters for headers and %d for the payload".formatted(headers,
+							parameters.size() - headers),
+					"Declare at most one Map<String, String>, which receives the headers, and one other parameter, "
+							+ "which receives the payload.",
+					null);
+		}
+		return parameters;
+	}
+
+	private static void requireEndWithReturn(AnnotatedMethod annotated) {
+		Class<?> result = annotated.method().getReturnType();
+		if (CompletionStage.class.isAssignableFrom(result) || Future.class.isAssignableFrom(result)
+				|| isPublisher(result) || MergedAnnotations.from(annotated.method()).isPresent(ASYNC)) {
+			throw annotated.invalid("may return before its work is done, which would count as done too early",
+					"Do the work on the calling thread and return no future or publisher; set concurrency for more "
+							+ "threads.",
+					null);
+		}
+	}
+
+	private static boolean isPublisher(Class<?> result) {
+		return ClassUtils.getAllInterfacesForClassAsSet(result)
+			.stream()
+			.anyMatch((type) -> type.getName().equals("org.reactivestreams.Publisher"));
+	}
+
+	/**
+	 * Thrown when a message has no payload, or its payload cannot be converted. Another
+	 * attempt cannot change that.
+	 */
+	public static final class UnreadablePayloadException extends Exception {
+
+		/**
+		 * Creates an exception.
+		 * @param message without a part of the payload
+		 * @param cause the failure, which may contain a part of it, or {@code null}
+		 */
+		public UnreadablePayloadException(String message, @Nullable Throwable cause) {
+			super(message, cause);
+		}
+
+	}
+
+	private record Call(Object target, Method method) {
+	}
+
+}

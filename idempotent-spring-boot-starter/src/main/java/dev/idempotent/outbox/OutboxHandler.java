@@ -1,0 +1,51 @@
+package dev.idempotent.outbox;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Calls a method of a bean for each event of a type that is appended to the topic
+ * {@code handlers}, after the commit, in any instance of the application. An exception
+ * repeats the call later, until the attempts of the event are exhausted. Events with a
+ * key are handled in order.
+ * <p>
+ * By default, the method runs in a transaction that also removes the event: its work on
+ * that database is done exactly once, and the events that it appends commit with it. Any
+ * exception rolls the transaction back. Work in transactions of its own
+ * ({@code REQUIRES_NEW}) and on other resources is done at least once.
+ * <p>
+ * The method may have a parameter of type {@code Map<String, String>} for the headers of
+ * the event, and one other for the payload: {@code byte[]}, {@code String} (UTF-8), or
+ * any type that the JSON payload is converted to. The call goes through the bean's proxy.
+ */
+@Documented
+@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+@Retention(RetentionPolicy.RUNTIME)
+public @interface OutboxHandler {
+
+	/**
+	 * The type of the events, such as {@code order.placed}.
+	 * @return never blank
+	 */
+	String type();
+
+	/**
+	 * The name of the handler, which identifies it in rows, meters and operations. Keep
+	 * it when you rename the method: events that wait for a handler of another name are
+	 * not handled.
+	 * @return the name; empty for {@code <bean>.<method>}
+	 */
+	String name() default "";
+
+	/**
+	 * Whether the method runs in a transaction that also removes the event. With
+	 * {@code false}, it runs outside of a transaction and at least once, and its calls to
+	 * other services carry idempotency keys that are the same at each attempt.
+	 * @return {@code true} by default
+	 */
+	boolean transactional() default true;
+
+}

@@ -1,0 +1,195 @@
+package dev.idempotent.outbox.handler;
+
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+
+import dev.idempotent.advice.ListenerMethod;
+import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.outbox.OutboxHandler;
+import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.handler.HandlerTransactions.NotCalledException;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.relay.EventHandler;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/**
+ * A method with {@link OutboxHandler}.
+ */
+final class HandlerMethod implements EventHandler {
+
+	private static final Logger logger = LoggerFactory.getLogger(HandlerMethod.class);
+
+	private static final Outcome DELIVERED = new Outcome.Delivered();
+
+	private final String name;
+
+	private final OutboxHandler annotation;
+
+	private final ListenerMethod method;
+
+	private final ConfigurableListableBeanFactory beans;
+
+	private final HandlerEnvironment environment;
+
+	private volatile @Nullable HandlerTransactions transactions;
+
+	private volatile @Nullable HandlerObservation observation;
+
+	private volatile boolean bound;
+
+	HandlerMethod(String name, OutboxHandler annotation, ListenerMethod method, ConfigurableListableBeanFactory beans,
+			HandlerEnvironment environment) {
+		this.name = name;
+		this.annotation = annotation;
+		this.method = method;
+		this.beans = beans;
+		this.environment = environment;
+	}
+
+	String name() {
+		return this.name;
+	}
+
+	String type() {
+		return this.annotation.type();
+	}
+
+	ListenerMethod method() {
+		return this.method;
+	}
+
+	/**
+	 * Finds the bean and the transactions of the method.
+	 * @throws dev.idempotent.IdempotentConfigurationException if it cannot be called
+	 */
+	synchronized void bind() {
+		if (!this.bound) {
+			this.method.bind(this.beans);
+			this.observation = this.beans.getBeanProvider(HandlerObservation.class).getIfUnique();
+			if (this.annotation.transactional()) {
+				HandlerTransactions found = HandlerTransactions.of(this.method.method(), lease(), this.beans);
+				found.verify(this.method.method());
+				this.transactions = found;
+			}
+			this.bound = true;
+		}
+	}
+
+	@Override
+	public String topic() {
+		return OutboxTopics.HANDLERS + ":" + this.name;
+	}
+
+	@Override
+	public int concurrency() {
+		return this.environment.concurrency(this.name);
+	}
+
+	@Override
+	public Duration lease() {
+		return this.environment.lease(this.name);
+	}
+
+	@Override
+	public boolean removesEvents() {
+		return this.annotation.transactional();
+	}
+
+	@Override
+	public Thread newThread(Runnable work) {
+		return this.environment.newThread(work);
+	}
+
+	/**
+	 * An observation that fails affects no attempt.
+	 */
+	@Override
+	public Outcome handle(Claim claim) {
+		HandlerObservation observing = this.observation;
+		if (observing == null) {
+			return attempt(claim);
+		}
+		AtomicReference<@Nullable Outcome> outcome = new AtomicReference<>();
+		try {
+			Outcome unused = observing.observe(claim.event(), () -> {
+				Outcome made = attempt(claim);
+				outcome.set(made);
+				return made;
+			});
+		}
+		catch (RuntimeException | Error ex) {
+			logger.debug("The observation of the handler {} has failed", this.name, ex);
+		}
+		Outcome made = outcome.get();
+		return (made != null) ? made : attempt(claim);
+	}
+
+	private Outcome attempt(Claim claim) {
+		SerializedEvent event = claim.event();
+		try {
+			// A relay can start before the application has.
+			bind();
+			@Nullable Object[] arguments = this.method.arguments(event.headers(), event.payload(), this.environment::read);
+			HandlerTransactions own = this.transactions;
+			if (own != null) {
+				own.run(claim, () -> call(event, arguments));
+			}
+			else {
+				call(event, arguments);
+			}
+			return DELIVERED;
+		}
+		catch (UnreadablePayloadException ex) {
+			// The cause could contain a part of the payload.
+			return new Outcome.Reject(String.valueOf(ex.getMessage()));
+		}
+		catch (NotCalledException ex) {
+			logger.debug("The handler {} was not called", this.name, ex);
+			return new Outcome.Unavailable(String.valueOf(ex.getMessage()));
+		}
+		catch (Throwable ex) {
+			return failed(event, ex);
+		}
+		finally {
+			// An interrupt flag left by a handler would abort the next statement.
+			boolean unused = Thread.interrupted();
+		}
+	}
+
+	/**
+	 * The key is the same at each attempt, so the calls to other services carry the same
+	 * keys.
+	 */
+	private void call(SerializedEvent event, @Nullable Object[] arguments) throws Throwable {
+		IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, OutboxTopics.HANDLERS, "", topic(),
+				event.id().toString());
+		IdempotencyContext outer = IdempotencyContext.bind(new IdempotencyContext(key, UUID.randomUUID().toString()));
+		try {
+			this.method.invoke(arguments);
+		}
+		finally {
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	private Outcome failed(SerializedEvent event, Throwable failure) {
+		String kind = failure.getClass().getName();
+		if (event.attempts() == 1) {
+			logger.warn("The handler {} has failed; the event is handled again later", this.name, failure);
+		}
+		else {
+			logger.warn("The handler {} has failed with {} (attempt {})", this.name, kind, event.attempts());
+			logger.debug("The stack trace of the failure above", failure);
+		}
+		return new Outcome.Retry("The handler failed with " + kind, null);
+	}
+
+}

@@ -1,0 +1,296 @@
+package dev.idempotent.outbox.handler;
+
+import java.time.Duration;
+import java.util.Set;
+
+import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.outbox.OutboxTransactionException;
+import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.work.RootCause;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.StringUtils;
+
+/**
+ * The transactions of one handler, each of which also deletes the event. The deletion is
+ * the first statement: from then on, the lock of the row keeps other instances away,
+ * however long the handler takes. The last statement proves that the deletion and all
+ * work after it are still part of the transaction.
+ */
+final class HandlerTransactions {
+
+	private static final Logger logger = LoggerFactory.getLogger(HandlerTransactions.class);
+
+	private static final Set<Integer> SEPARATE = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
+			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
+
+	private final PlatformTransactionManager manager;
+
+	private final TransactionDefinition definition;
+
+	private final EventTable table;
+
+	private HandlerTransactions(PlatformTransactionManager manager, TransactionDefinition definition,
+			EventTable table) {
+		this.manager = manager;
+		this.definition = definition;
+		this.table = table;
+	}
+
+	/**
+	 * Creates the transactions of a method, with the manager, isolation and timeout of
+	 * its own {@code @Transactional}.
+	 * @param timeout the longest duration of a transaction
+	 * @throws dev.idempotent.IdempotentConfigurationException if they cannot contain the
+	 * work of the method
+	 */
+	static HandlerTransactions of(AnnotatedMethod method, Duration timeout, BeanFactory beans) {
+		TransactionAttribute attribute = beans.getBeanProvider(TransactionAttributeSource.class)
+			.getIfUnique(() -> new AnnotationTransactionAttributeSource(false))
+			.getTransactionAttribute(method.method(), method.type());
+		if (attribute != null && (attribute.isReadOnly() || SEPARATE.contains(attribute.getPropagationBehavior()))) {
+			throw method.invalid(
+					"is @Transactional and does not join the transaction that removes the event (propagation or readOnly)",
+					"Let its own @Transactional join a transaction that writes, leave it out, or set "
+							+ "transactional = false.",
+					null);
+		}
+		int seconds = (int) Math.min(Integer.MAX_VALUE, Math.max(1, timeout.plusMillis(999).toSeconds()));
+		DefaultTransactionDefinition definition = new DefaultTransactionDefinition(
+				TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		definition.setName(method.describe());
+		definition.setTimeout(seconds);
+		if (attribute != null) {
+			definition.setIsolationLevel(attribute.getIsolationLevel());
+			definition.setTimeout((attribute.getTimeout() > 0) ? Math.min(attribute.getTimeout(), seconds) : seconds);
+		}
+		String named = (attribute != null) ? attribute.getQualifier() : null;
+		return new HandlerTransactions(manager(method, named, beans), definition, beans.getBean(EventTable.class));
+	}
+
+	private static PlatformTransactionManager manager(AnnotatedMethod method, @Nullable String named,
+			BeanFactory beans) {
+		try {
+			TransactionManager manager = StringUtils.hasText(named)
+					? BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, TransactionManager.class, named)
+					: beans.getBeanProvider(TransactionManager.class).getIfUnique();
+			if (manager instanceof PlatformTransactionManager found) {
+				return found;
+			}
+			throw noManager(method, null);
+		}
+		catch (BeansException ex) {
+			throw noManager(method, ex);
+		}
+	}
+
+	private static RuntimeException noManager(AnnotatedMethod method, @Nullable BeansException cause) {
+		return method.invalid("needs a transaction manager, and there is none, or several without a primary one",
+				"Add spring-boot-starter-jdbc or -data-jpa, name the manager of the outbox's DataSource in "
+						+ "@Transactional on the method, or set transactional = false.",
+				cause);
+	}
+
+	/**
+	 * Begins a transaction to check that it is one on the outbox's database. A database
+	 * that does not answer is not checked.
+	 * @throws dev.idempotent.IdempotentConfigurationException if it is not
+	 */
+	void verify(AnnotatedMethod method) {
+		try {
+			TransactionStatus status = this.manager.getTransaction(this.definition);
+			boolean suitable = isSuitable(status);
+			this.manager.rollback(status);
+			if (!suitable) {
+				throw method.invalid(
+						"runs in transactions of " + this.manager.getClass().getName()
+								+ ", which does not work on the outbox's DataSource",
+						"Name the manager of that DataSource in @Transactional on the method, mark the DataSource of "
+								+ "the manager as @Primary, or set transactional = false.",
+						null);
+			}
+		}
+		catch (TransactionException ex) {
+			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}",
+					method.describe(), RootCause.of(ex));
+			logger.debug("The stack trace of the failure above", ex);
+		}
+	}
+
+	private boolean isSuitable(TransactionStatus status) {
+		return status.isNewTransaction() && TransactionSynchronizationManager.isSynchronizationActive()
+				&& this.table.isInTransaction();
+	}
+
+	/**
+	 * Runs work in a transaction, and returns only if it is known to have committed with
+	 * the deletion of the event.
+	 * @throws NotCalledException if the work was not called
+	 * @throws Throwable what the work has thrown, or why it is not known to have
+	 * committed
+	 */
+	void run(Claim claim, Work work) throws Throwable {
+		TransactionStatus status = begin();
+		Evidence evidence;
+		boolean called = false;
+		try {
+			if (!isSuitable(status)) {
+				throw new IllegalTransactionStateException(
+						this.manager.getClass().getName() + " has begun no transaction on the outbox's database");
+			}
+			Object deletion = this.table.deleteInTransaction(claim);
+			if (deletion == null) {
+				throw new IllegalStateException("another instance has claimed the event");
+			}
+			called = true;
+			work.run();
+			if (status.isRollbackOnly()) {
+				throw new UnexpectedRollbackException("The transaction was marked as rollback-only");
+			}
+			status.flush();
+			evidence = new Evidence(deletion);
+			TransactionSynchronizationManager.registerSynchronization(evidence);
+		}
+		catch (Throwable ex) {
+			rollback(status);
+			throw called ? ex : new NotCalledException(ex);
+		}
+		commit(status, evidence);
+	}
+
+	private TransactionStatus begin() throws NotCalledException {
+		try {
+			return this.manager.getTransaction(this.definition);
+		}
+		catch (RuntimeException | Error ex) {
+			throw new NotCalledException(ex);
+		}
+	}
+
+	/**
+	 * A transaction that is marked as rollback-only is rolled back without an exception,
+	 * and PostgreSQL answers the commit of a failed one with a rollback.
+	 */
+	private void commit(TransactionStatus status, Evidence evidence) {
+		try {
+			this.manager.commit(status);
+		}
+		catch (RuntimeException | Error ex) {
+			if (!evidence.isCommitted()) {
+				throw ex;
+			}
+			logger.warn("The transaction of {} is committed, but a callback after it has failed with {}",
+					this.definition.getName(), ex.getClass().getName());
+			logger.debug("The stack trace of the failure above", ex);
+		}
+		if (!evidence.isCommitted()) {
+			throw new UnexpectedRollbackException("The transaction is not known to have committed");
+		}
+	}
+
+	private void rollback(TransactionStatus status) {
+		try {
+			if (!status.isCompleted()) {
+				this.manager.rollback(status);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			logger.debug("A handler could not be rolled back; the database rolls it back when the connection ends", ex);
+		}
+	}
+
+	/**
+	 * The evidence that the deletion of an event commits with all work of its
+	 * transaction. Registered last, so that it runs behind the other synchronizations.
+	 */
+	private final class Evidence implements TransactionSynchronization {
+
+		private final Object deletion;
+
+		private boolean checked;
+
+		private boolean confirmed;
+
+		private int completion = STATUS_UNKNOWN;
+
+		private Evidence(Object deletion) {
+			this.deletion = deletion;
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			if (!HandlerTransactions.this.table.isDeleted(this.deletion)) {
+				// Spring would not roll back for a TransactionException.
+				throw new OutboxTransactionException("The database has rolled back the beginning of the transaction, "
+						+ "usually to break a deadlock whose exception was caught");
+			}
+			this.checked = true;
+			// Behind those that others have registered until now.
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void beforeCompletion() {
+					Evidence.this.confirmed = HandlerTransactions.this.table.canCommit();
+				}
+
+			});
+		}
+
+		/**
+		 * If another synchronization has thrown a TransactionException, Spring believes
+		 * that the commit has failed, does not roll back, and resets the connection,
+		 * which commits.
+		 */
+		@Override
+		public void afterCompletion(int status) {
+			this.completion = status;
+			if (!this.checked) {
+				HandlerTransactions.this.table.rollBack();
+			}
+		}
+
+		boolean isCommitted() {
+			return this.confirmed && this.completion == STATUS_COMMITTED;
+		}
+
+	}
+
+	/**
+	 * The call of a handler.
+	 */
+	interface Work {
+
+		void run() throws Throwable;
+
+	}
+
+	/**
+	 * Thrown if there was no attempt: the handler was not called.
+	 */
+	static final class NotCalledException extends Exception {
+
+		NotCalledException(Throwable cause) {
+			super("The handler was not called: " + cause.getClass().getName(), cause);
+		}
+
+	}
+
+}

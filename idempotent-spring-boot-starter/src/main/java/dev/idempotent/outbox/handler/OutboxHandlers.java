@@ -1,0 +1,113 @@
+package dev.idempotent.outbox.handler;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.advice.ListenerMethod;
+import dev.idempotent.outbox.OutboxHandler;
+import dev.idempotent.outbox.relay.EventHandler;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+
+/**
+ * The {@link OutboxHandler} methods of an application.
+ */
+public final class OutboxHandlers {
+
+	/**
+	 * Leaves room for the prefix of a topic.
+	 */
+	private static final Pattern NAME = Pattern.compile("[^\\p{Cntrl}\\s:]{1,200}");
+
+	private final ConfigurableListableBeanFactory beans;
+
+	private final HandlerEnvironment environment;
+
+	private volatile @Nullable Map<String, HandlerMethod> verified;
+
+	/**
+	 * Creates handlers, which are found when they are needed.
+	 * @param beans the beans of the application
+	 * @param environment what the application provides for them
+	 */
+	public OutboxHandlers(ConfigurableListableBeanFactory beans, HandlerEnvironment environment) {
+		this.beans = beans;
+		this.environment = environment;
+	}
+
+	/**
+	 * Checks all handlers, and creates their beans.
+	 * @return the names of the handlers
+	 * @throws dev.idempotent.IdempotentConfigurationException if a handler cannot be
+	 * called, or two have the same name
+	 */
+	public Set<String> verify() {
+		Map<String, HandlerMethod> found = find();
+		found.values().forEach(HandlerMethod::bind);
+		this.verified = found;
+		return found.keySet();
+	}
+
+	/**
+	 * The names of the handlers of a type of events.
+	 * @param type the type
+	 * @return in alphabetical order
+	 */
+	public List<String> namesFor(String type) {
+		return known().stream().filter((handler) -> handler.type().equals(type)).map(HandlerMethod::name).toList();
+	}
+
+	/**
+	 * All handlers.
+	 * @return in the alphabetical order of their names
+	 */
+	public List<EventHandler> all() {
+		return List.copyOf(known());
+	}
+
+	/**
+	 * Before all beans are created, the classes of some may be unknown: then the methods
+	 * are searched each time.
+	 */
+	private Collection<HandlerMethod> known() {
+		return Objects.requireNonNullElseGet(this.verified, this::find).values();
+	}
+
+	private Map<String, HandlerMethod> find() {
+		Map<String, HandlerMethod> found = new TreeMap<>();
+		for (ListenerMethod listener : ListenerMethod.findAll(this.beans, OutboxHandler.class)) {
+			HandlerMethod handler = handler(listener);
+			HandlerMethod other = found.put(handler.name(), handler);
+			if (other != null) {
+				throw listener.method()
+					.invalid("has the name '" + handler.name() + "', as has " + other.method().method().describe(),
+							"Give each handler a name of its own.", null);
+			}
+		}
+		return found;
+	}
+
+	private HandlerMethod handler(ListenerMethod listener) {
+		AnnotatedMethod method = listener.method();
+		OutboxHandler annotation = Objects
+			.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method.method(), OutboxHandler.class));
+		if (annotation.type().isBlank()) {
+			throw method.invalid("has no type", "Set one, such as type = \"order.placed\".", null);
+		}
+		String name = annotation.name().isEmpty() ? listener.bean() + "." + method.method().getName()
+				: annotation.name();
+		if (!NAME.matcher(name).matches()) {
+			throw method.invalid("has the name '" + name + "'",
+					"Set a name of at most 200 characters without spaces and colons.", null);
+		}
+		return new HandlerMethod(name, annotation, listener, this.beans, this.environment);
+	}
+
+}

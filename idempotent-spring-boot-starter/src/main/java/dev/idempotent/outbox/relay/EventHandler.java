@@ -1,0 +1,53 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+
+/**
+ * Handles the events of one topic in this process. Its workers claim one event at a time,
+ * so that none waits behind another one while its lease passes.
+ */
+public interface EventHandler {
+
+	/**
+	 * The topic of its events.
+	 * @return a whole topic
+	 */
+	String topic();
+
+	/**
+	 * How many events this instance handles at the same time.
+	 * @return at least 1
+	 */
+	int concurrency();
+
+	/**
+	 * How long this instance leases an event.
+	 * @return the lease
+	 */
+	Duration lease();
+
+	/**
+	 * Whether an event that was delivered has left the table with the work of the
+	 * handler.
+	 * @return {@code false} if the relay is to remove it
+	 */
+	boolean removesEvents();
+
+	/**
+	 * Creates one of its threads.
+	 * @param work what it does
+	 * @return a thread that is not started
+	 */
+	Thread newThread(Runnable work);
+
+	/**
+	 * Handles an event. Must not throw.
+	 * @param claim the event
+	 * @return the outcome; unavailable if the handler was not called
+	 */
+	Outcome handle(Claim claim);
+
+}

@@ -1,0 +1,163 @@
+package dev.idempotent.outbox.handler;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.BeanUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The rules, and how handlers commit.
+ */
+abstract class HandlerCommitRules extends HandlerRules {
+
+	@Test
+	void handleAnEventOnceIfTheReplyToTheirCommitIsLost() {
+		HandlerShop shop = open(List.of(LostAnswers.class), HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			calls.incrementAndGet();
+			LostAnswers.ofThread(Thread.currentThread());
+		});
+		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+		awaitNoRows(shop);
+		assertThat(LostAnswers.lost()).isOne();
+		assertThat(calls).hasValue(1);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.dead()).isEmpty();
+	}
+
+	/**
+	 * Spring does not roll back for a {@code TransactionException}, which it takes for
+	 * one of the commit itself.
+	 */
+	@ParameterizedTest
+	@ValueSource(classes = { IllegalStateException.class, CannotCreateTransactionException.class,
+			UnexpectedRollbackException.class })
+	void handleAnEventAgainIfTheirCommitFails(Class<? extends RuntimeException> failure) {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers()
+			.whenBooking(
+					(id) -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+						@Override
+						public void beforeCommit(boolean readOnly) {
+							if (calls.incrementAndGet() == 1) {
+								throw failure(failure);
+							}
+						}
+
+					}));
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(calls).hasValue(2);
+		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	private static RuntimeException failure(Class<? extends RuntimeException> type) {
+		try {
+			return BeanUtils.instantiateClass(ReflectionUtils.accessibleConstructor(type, String.class), "not yet");
+		}
+		catch (NoSuchMethodException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Test
+	void areDoneOnceTheyHaveCommittedWhateverFollows() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers()
+			.whenBooking(
+					(id) -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+						@Override
+						public void afterCommit() {
+							calls.incrementAndGet();
+							throw new IllegalStateException("too late");
+						}
+
+					}));
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(calls).hasValue(1);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.lost()).isZero();
+	}
+
+	static final class LostAnswers implements BeanPostProcessor {
+
+		/**
+		 * Loses the reply to its next commit.
+		 */
+		private static volatile @Nullable Thread of;
+
+		private static final AtomicInteger LOST = new AtomicInteger();
+
+		static void ofThread(Thread thread) {
+			of = thread;
+		}
+
+		static int lost() {
+			return LOST.getAndSet(0);
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof DataSource real) ? new Losing(real) : bean;
+		}
+
+	}
+
+	private static final class Losing extends DelegatingDataSource {
+
+		Losing(DataSource real) {
+			super(real);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection real = super.getConnection();
+			return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
+					new Class<?>[] { Connection.class }, (proxy, method, arguments) -> call(real, method, arguments));
+		}
+
+		private static Object call(Connection real, Method method, Object[] arguments) throws Throwable {
+			try {
+				Object result = method.invoke(real, arguments);
+				if (method.getName().equals("commit") && LostAnswers.of == Thread.currentThread()) {
+					LostAnswers.of = null;
+					LostAnswers.LOST.incrementAndGet();
+					throw new SQLNonTransientConnectionException("the answer is lost", "08006");
+				}
+				return result;
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getTargetException();
+			}
+		}
+
+	}
+
+}

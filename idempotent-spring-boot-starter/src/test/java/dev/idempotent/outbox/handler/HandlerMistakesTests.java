@@ -1,0 +1,297 @@
+package dev.idempotent.outbox.handler;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
+import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.OutboxHandler;
+import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.TransactionalOutbox;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Mistakes stop the application at startup, before an event is appended that nothing
+ * handles.
+ */
+class HandlerMistakesTests {
+
+	@Test
+	void refusesTwoHandlersOfAName() {
+		assertStops(TwoOfAName.class, "TwoOfAName.second()", "has the name 'book', as has", "TwoOfAName.first()");
+		assertStops(Named.class, "has the name 'has spaces'", "without spaces and colons");
+	}
+
+	@Test
+	void refusesAMethodThatCannotBeCalled() {
+		assertStops(Hidden.class, "is private or static, so that a proxy cannot intercept it");
+		assertStops(Final.class, "is final, or package-private in another package");
+		assertStops(Later.class, "may return before its work is done");
+	}
+
+	@Test
+	void refusesParametersThatCannotBeFilled() {
+		assertStops(TwoPayloads.class, "has 0 parameters for headers and 2 for the payload");
+		assertStops(TwoHeaders.class, "has 2 parameters for headers and 0 for the payload");
+		assertStops(NoType.class, "has no type");
+	}
+
+	@Test
+	void refusesATransactionThatDoesNotContainTheWork() {
+		assertStops(Separate.class, "does not join the transaction that removes the event");
+		assertStops(ReadOnly.class, "does not join the transaction that removes the event");
+		assertStops(NoManager.class, "needs a transaction manager, and there is none", "transactional = false");
+		assertStops(OtherDatabase.class, "does not work on the outbox's DataSource", "DataSourceTransactionManager");
+	}
+
+	@Test
+	void refusesAHandlerWithoutAnOutbox() {
+		ApplicationContextRunner checked = OutboxApplication.with(Fine.class)
+			.withConfiguration(AutoConfigurations.of(ImportStartupCheck.CLASS));
+		checked.run((context) -> assertThat(context).hasNotFailed());
+		assertStops(checked.withPropertyValues("idempotent.outbox.enabled=false"),
+				"would have no effect: idempotent.outbox.enabled is false", "Remove the property");
+		assertStops(
+				new ApplicationContextRunner().withUserConfiguration(Fine.class)
+					.withConfiguration(AutoConfigurations.of(ImportStartupCheck.CLASS)),
+				"would have no effect: the auto-configuration of its feature is excluded", "Do not exclude");
+		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.initialize-schema=never"),
+				"There is an @OutboxHandler method, and ");
+	}
+
+	@Test
+	void refusesEventsThatNothingHandles() {
+		assertStops(Unhandled.class, "No @OutboxHandler method of this application handles events of the type 'gone'",
+				"annotate a method of a bean with @OutboxHandler and the same type");
+		assertStops(Reserved.class, "has the prefix 'handlers', which belongs to @OutboxHandler");
+	}
+
+	@Test
+	void refusesPropertiesOfUnknownHandlers() {
+		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.leases.gone=5s"),
+				"idempotent.outbox.handlers.leases.gone names a handler that does not exist; the handlers are [fine]");
+		assertStops(
+				OutboxApplication.with(Fine.class)
+					.withInitializer((context) -> context.getEnvironment()
+						.getPropertySources()
+						.addFirst(new MapPropertySource("test",
+								Map.of("idempotent.outbox.topics.[handlers:gone].on-dead", "block")))),
+				"idempotent.outbox.topics.[handlers:gone] names a handler that does not exist");
+		assertStops(
+				OutboxApplication.with(Fine.class)
+					.withPropertyValues("idempotent.outbox.handlers.concurrencies.fine=0"),
+				"idempotent.outbox.handlers.concurrencies.fine is 0");
+		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.lease=0"),
+				"idempotent.outbox.handlers.lease");
+	}
+
+	@Test
+	void acceptsWhatIsRight() {
+		OutboxApplication.with(Fine.class, Outside.class)
+			.withPropertyValues("idempotent.outbox.handlers.leases.fine=5s",
+					"idempotent.outbox.handlers.concurrencies.fine=2", "idempotent.outbox.default-topic=handlers")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(OutboxHandlers.class).all())
+					.extracting((handler) -> handler.topic() + " " + handler.concurrency() + " " + handler.lease())
+					.containsExactly("handlers:fine 2 PT5S", "handlers:outside 1 PT1M");
+			});
+	}
+
+	private static void assertStops(Class<?> mistake, String... messages) {
+		assertStops(OutboxApplication.with(mistake), messages);
+	}
+
+	private static void assertStops(ApplicationContextRunner runner, String... messages) {
+		runner.run((context) -> {
+			assertThat(context).hasFailed();
+			Throwable cause = Objects.requireNonNull(context.getStartupFailure());
+			while (!(cause instanceof IdempotentConfigurationException) && cause.getCause() != null) {
+				cause = cause.getCause();
+			}
+			String text = cause.getMessage()
+					+ ((cause instanceof IdempotentConfigurationException known) ? known.getAction() : "");
+			assertThat(text).contains(messages);
+		});
+	}
+
+	static class Fine {
+
+		@OutboxHandler(type = "fine", name = "fine")
+		void handle() {
+		}
+
+	}
+
+	static class Outside {
+
+		@OutboxHandler(type = "fine", name = "outside", transactional = false)
+		void handle(byte[] payload, Map<String, String> headers) {
+		}
+
+	}
+
+	static class TwoOfAName {
+
+		@OutboxHandler(type = "one", name = "book")
+		void first() {
+		}
+
+		@OutboxHandler(type = "two", name = "book")
+		void second() {
+		}
+
+	}
+
+	static class Named {
+
+		@OutboxHandler(type = "one", name = "has spaces")
+		void handle() {
+		}
+
+	}
+
+	static class Hidden {
+
+		@OutboxHandler(type = "one")
+		@SuppressWarnings("UnusedMethod")
+		private void handle() {
+		}
+
+	}
+
+	static class Final {
+
+		@OutboxHandler(type = "one")
+		public final void handle() {
+		}
+
+		@Transactional
+		public void advised() {
+		}
+
+	}
+
+	static class Later {
+
+		@OutboxHandler(type = "one")
+		CompletableFuture<String> handle() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class TwoPayloads {
+
+		@OutboxHandler(type = "one")
+		void handle(String one, String two) {
+		}
+
+	}
+
+	static class TwoHeaders {
+
+		@OutboxHandler(type = "one")
+		void handle(Map<String, String> one, Map<String, String> two) {
+		}
+
+	}
+
+	static class NoType {
+
+		@OutboxHandler(type = "")
+		void handle() {
+		}
+
+	}
+
+	static class Separate {
+
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		@OutboxHandler(type = "one")
+		public void handle() {
+		}
+
+	}
+
+	static class ReadOnly {
+
+		@Transactional(readOnly = true)
+		@OutboxHandler(type = "one")
+		public void handle() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NoManager extends Fine {
+
+		@Bean
+		PlatformTransactionManager one(DataSource dataSource) {
+			return new DataSourceTransactionManager(dataSource);
+		}
+
+		@Bean
+		PlatformTransactionManager two(DataSource dataSource) {
+			return new DataSourceTransactionManager(dataSource);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OtherDatabase extends Fine {
+
+		@Bean
+		@Primary
+		PlatformTransactionManager other() {
+			return new DataSourceTransactionManager(
+					new SimpleDriverDataSource(new org.h2.Driver(), "jdbc:h2:mem:other-handlers"));
+		}
+
+	}
+
+	static class Unhandled {
+
+		@Transactional
+		@TransactionalOutbox(type = "gone", topic = "handlers")
+		public String place() {
+			return "placed";
+		}
+
+	}
+
+	static class Reserved implements OutboxPublisher {
+
+		@Override
+		public String prefix() {
+			return "handlers";
+		}
+
+		@Override
+		public List<Outcome> publish(List<SerializedEvent> events) {
+			throw new IllegalStateException("Is never called");
+		}
+
+	}
+
+}

@@ -1,0 +1,389 @@
+package dev.idempotent.outbox.handler;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.TopicControl;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What handlers promise on each database.
+ */
+abstract class HandlerRules {
+
+	private final List<HandlerShop> shops = new ArrayList<>();
+
+	/**
+	 * The properties of the database.
+	 */
+	abstract List<String> database();
+
+	@AfterEach
+	void close() {
+		this.shops.get(0).forgetAll();
+		this.shops.forEach(HandlerShop::close);
+	}
+
+	final HandlerShop open(String[] relay, String... properties) {
+		return open(List.of(), relay, properties);
+	}
+
+	HandlerShop open(List<Class<?>> more, String[] relay, String... properties) {
+		HandlerShop shop = HandlerShop.open(database(), relay, more, properties);
+		this.shops.add(shop);
+		return shop;
+	}
+
+	final void awaitNoRows(HandlerShop shop) {
+		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+	}
+
+	@Test
+	void callEachHandlerOfATypeAfterTheCommit() {
+		HandlerShop shop = open(HandlerShop.SELDOM);
+		shop.newTransaction().executeWithoutResult((status) -> {
+			shop.bean(Outbox.class).append(HandlerShop.event("order.placed", "1").withKey("1"));
+			assertThat(shop.work("book")).isEmpty();
+		});
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.work("audit")).containsExactly("order.placed");
+		assertThat(shop.handlers().headers()).singleElement()
+			.satisfies((headers) -> assertThat(headers).containsEntry("ce_subject", "1").containsKey("ce_id"));
+		assertThat(shop.lost()).isZero();
+	}
+
+	@Test
+	void areNotCalledAfterARollback() {
+		HandlerShop shop = open(HandlerShop.SELDOM);
+		shop.newTransaction().executeWithoutResult((status) -> {
+			shop.bean(Outbox.class).append(HandlerShop.event("order.placed", "lost"));
+			status.setRollbackOnly();
+		});
+		shop.append(HandlerShop.event("order.placed", "kept"));
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).containsExactly("kept");
+	}
+
+	@Test
+	void refuseAnEventThatNoneHandles() {
+		HandlerShop shop = open(HandlerShop.SELDOM);
+		assertThatIllegalArgumentException().isThrownBy(() -> shop.append(HandlerShop.event("unknown", "1")))
+			.withMessage("No @OutboxHandler method of this application handles events of the type 'unknown'");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> shop.append(HandlerShop.event("order.placed", "1").toTopic("handlers:book")))
+			.withMessageContaining("append to the topic 'handlers'");
+		assertThat(shop.rows()).isZero();
+	}
+
+	@Test
+	void repeatWorkThatAnExceptionHasRolledBack() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			if (calls.incrementAndGet() < 3) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(calls).hasValue(3);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.work("audit")).hasSize(1);
+		assertThat(shop.lost()).isZero();
+	}
+
+	@Test
+	void giveUpAfterTheLastAttempt() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=2");
+		shop.handlers().whenBooking((id) -> {
+			throw new IllegalStateException("never: secret");
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(shop.dead()).singleElement()
+			.satisfies((dead) -> assertThat(dead).containsEntry("topic", "handlers:book")
+				.containsEntry("attempts", 2)
+				.containsEntry("last_error", "The handler failed with java.lang.IllegalStateException"));
+		assertThat(shop.work("book")).isEmpty();
+	}
+
+	@Test
+	void repeatWorkThatIsMarkedAsRollbackOnly() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		TransactionTemplate joined = new TransactionTemplate(shop.bean(PlatformTransactionManager.class));
+		shop.handlers().whenBooking((id) -> {
+			if (calls.incrementAndGet() == 1) {
+				joined.executeWithoutResult((status) -> status.setRollbackOnly());
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(calls).hasValue(2);
+		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	@Test
+	void repeatWorkWhoseFailureTheyHaveCaught() {
+		HandlerShop shop = open(List.of(Inner.class), HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			if (calls.incrementAndGet() == 1) {
+				try {
+					shop.bean(Inner.class).fail();
+				}
+				catch (IllegalStateException ex) {
+					// As an application that is wrong about it.
+				}
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(calls).hasValue(2);
+		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	@Test
+	void leaveWorkOfANewTransactionToThatTransaction() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			shop.newTransaction().executeWithoutResult((status) -> shop.handlers().work("inner", id));
+			if (calls.incrementAndGet() == 1) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.work("inner")).containsExactly("1", "1");
+	}
+
+	@Test
+	void commitTheirEventsWithTheirWork() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			shop.bean(Outbox.class).append(HandlerShop.event("order.shipped", "of attempt " + calls.incrementAndGet()));
+			if (calls.get() < 3) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.work("mail")).containsExactly("of attempt 3");
+	}
+
+	@Test
+	void keepTheOrderOfAKeyInSeveralInstances() {
+		String[] concurrency = { "idempotent.outbox.handlers.concurrency=3" };
+		HandlerShop shop = open(HandlerShop.OFTEN, concurrency);
+		HandlerShop other = open(HandlerShop.OFTEN, concurrency);
+		List<String> booked = new CopyOnWriteArrayList<>();
+		Set<String> failed = ConcurrentHashMap.newKeySet();
+		for (HandlerShop each : List.of(shop, other)) {
+			each.handlers().whenBooking((id) -> {
+				if (Integer.parseInt(id) % 5 == 0 && failed.add(id)) {
+					throw new IllegalStateException("not yet");
+				}
+				booked.add(id);
+			});
+		}
+		IntStream.range(0, 30)
+			.forEach((i) -> ((i % 2 == 0) ? shop : other)
+				.append(HandlerShop.event("order.placed", Integer.toString(i)).withKey("key")));
+		awaitNoRows(shop);
+		assertThat(booked).containsExactlyElementsOf(IntStream.range(0, 30).mapToObj(Integer::toString).toList());
+	}
+
+	@Test
+	void handleEachEventOnceInSeveralInstances() {
+		String[] concurrency = { "idempotent.outbox.handlers.concurrency=3",
+				"idempotent.outbox.handlers.leases.book=1s" };
+		HandlerShop shop = open(HandlerShop.OFTEN, concurrency);
+		HandlerShop other = open(HandlerShop.OFTEN, concurrency);
+		OutboxEvent[] events = IntStream.range(0, 100)
+			.mapToObj((i) -> HandlerShop.event("order.placed", Integer.toString(1000 + i)))
+			.toArray(OutboxEvent[]::new);
+		shop.append(events);
+		other.append(events);
+		awaitNoRows(shop);
+		assertThat(shop.work("audit")).hasSize(200);
+		assertThat(shop.work("book")).hasSize(200);
+		assertThat(Set.copyOf(shop.work("book"))).hasSize(100);
+	}
+
+	/**
+	 * The lock of the deleted row keeps other instances away while the handler works,
+	 * longer than its lease.
+	 */
+	@Test
+	void areNotOvertakenWhileTheirTransactionLives() throws Exception {
+		String[] lease = { "idempotent.outbox.handlers.leases.book=1s" };
+		HandlerShop shop = open(HandlerShop.OFTEN, lease);
+		HandlerShop other = open(HandlerShop.OFTEN, lease);
+		AtomicInteger calls = new AtomicInteger();
+		CountDownLatch called = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		for (HandlerShop each : List.of(shop, other)) {
+			each.handlers().whenBooking((id) -> {
+				calls.incrementAndGet();
+				called.countDown();
+				awaitLatch(end);
+			});
+		}
+		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+		awaitLatch(called);
+		// Shows when the lease of the first event has ended.
+		await().untilAsserted(() -> assertThat(other.jdbc()
+			.queryForObject("select count(*) from handler_event where topic = 'handlers:book' "
+					+ "and due_at < current_timestamp", Integer.class))
+			.isOne());
+		other.relay().wake();
+		other.append(HandlerShop.event("order.placed", "2"));
+		await().untilAsserted(() -> assertThat(other.work("audit")).hasSize(2));
+		assertThat(calls.get()).isLessThanOrEqualTo(2);
+		end.countDown();
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).containsExactly("1", "2");
+	}
+
+	@Test
+	void takeOverTheEventsOfADeadInstance() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		shop.leaveBehind("handlers:book", "key", "{\"id\":\"1\"}", 1);
+		shop.leaveBehind("handlers:mail", null, "{\"id\":\"2\"}", 3);
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.work("mail")).containsExactly("2");
+	}
+
+	@Test
+	void becomeDeadIfEachAttemptEndedWithoutAResult() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=3");
+		shop.leaveBehind("handlers:book", "key", "{\"id\":\"1\"}", 3);
+		awaitNoRows(shop);
+		assertThat(shop.dead()).hasSize(1);
+		assertThat(shop.work("book")).isEmpty();
+	}
+
+	@Test
+	void leaveEventsOfUnknownHandlersToOtherVersionsUntilTheirAttemptsEnd() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=2");
+		shop.leaveBehind("handlers:gone", "key", "{\"id\":\"1\"}", 0);
+		awaitNoRows(shop);
+		assertThat(shop.dead()).singleElement()
+			.satisfies((dead) -> assertThat(dead).containsEntry("topic", "handlers:gone")
+				.containsEntry("last_error", "This version has no handler of this name"));
+	}
+
+	@Test
+	void rejectAPayloadThatTheyCannotRead() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		shop.leaveBehind("handlers:book", "key", "{\"id\":\"secret", 0);
+		awaitNoRows(shop);
+		assertThat(shop.dead()).singleElement()
+			.satisfies((dead) -> assertThat(dead).containsEntry("attempts", 1)
+				.containsEntry("last_error",
+						"The payload cannot be converted to " + HandlerShop.Order.class.getName()));
+	}
+
+	@Test
+	void runWithoutATransactionAndWithTheSameKeyAtEachAttempt() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		List<String> keys = new CopyOnWriteArrayList<>();
+		shop.handlers().whenMailing((id) -> {
+			assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isFalse();
+			keys.add(Objects.requireNonNull(IdempotencyContext.current()).key().digest());
+			if (keys.size() < 3) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		shop.append(HandlerShop.event("order.shipped", "1"));
+		awaitNoRows(shop);
+		assertThat(keys).hasSize(3).containsOnly(keys.get(0));
+		assertThat(shop.work("mail")).containsExactly("1");
+		shop.append(HandlerShop.event("order.shipped", "2"));
+		awaitNoRows(shop);
+		assertThat(keys.get(3)).isNotEqualTo(keys.get(0));
+	}
+
+	@Test
+	void waitForTheTimeOfAnEvent() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		shop.append(HandlerShop.event("order.placed", "1").availableAt(Instant.now().plus(Duration.ofDays(1))));
+		assertThat(shop.jdbc().queryForList("select topic from handler_delayed", String.class))
+			.containsExactlyInAnyOrder("handlers:handlerShop.Handlers.audit", "handlers:book");
+		assertThat(shop.rows()).isZero();
+	}
+
+	@Test
+	void arePausedOneByOne() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		shop.bean(TopicControl.class).pause("handlers:book");
+		shop.relay().refreshPausedTopics();
+		shop.append(HandlerShop.event("order.placed", "1"));
+		await().untilAsserted(() -> assertThat(shop.work("audit")).hasSize(1));
+		assertThat(shop.work("book")).isEmpty();
+		shop.bean(TopicControl.class).resume("handlers:book");
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	@Test
+	void blockTheKeyOfAnEventWithoutANextAttempt() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=1",
+				"idempotent.outbox.on-dead=block");
+		shop.handlers().whenBooking((id) -> {
+			throw new IllegalStateException("never");
+		});
+		shop.append(HandlerShop.event("order.placed", "1").withKey("key"));
+		await().untilAsserted(() -> assertThat(shop.jdbc()
+			.queryForList("select last_error from handler_event where topic = 'handlers:book'", String.class))
+			.containsExactly("The handler failed with java.lang.IllegalStateException"));
+		assertThat(shop.dead()).isEmpty();
+	}
+
+	static void awaitLatch(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	static class Inner {
+
+		@Transactional
+		public void fail() {
+			throw new IllegalStateException("inner");
+		}
+
+	}
+
+}
