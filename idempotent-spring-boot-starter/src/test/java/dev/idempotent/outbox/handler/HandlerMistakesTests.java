@@ -60,7 +60,7 @@ class HandlerMistakesTests {
 	void refusesATransactionThatDoesNotContainTheWork() {
 		assertStops(Separate.class, "does not join the transaction that removes the event");
 		assertStops(ReadOnly.class, "does not join the transaction that removes the event");
-		assertStops(NoManager.class, "needs a transaction manager, and there is none", "transactional = false");
+		assertStops(NoManager.class, "and there is no transaction manager, or several", "transactional = false");
 		assertStops(OtherDatabase.class, "does not work on the outbox's DataSource", "DataSourceTransactionManager");
 	}
 
@@ -88,8 +88,7 @@ class HandlerMistakesTests {
 
 	@Test
 	void refusesPropertiesOfUnknownHandlers() {
-		assertStops(
-				OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.leases.gone=5s"),
+		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.leases.gone=5s"),
 				"idempotent.outbox.handlers.leases.gone names a handler that does not exist; the handlers are [fine]");
 		assertStops(
 				OutboxApplication.with(Fine.class)
