@@ -136,7 +136,7 @@ public class EventTable {
 			List<Long> ids = new EventInsert(kind, this.tables.event(), false).insert(connection, due);
 			List<Row> rows = new ArrayList<>();
 			for (int i = 0; i < ids.size(); i++) {
-				rows.add(new Row(due.get(i).lane(), ids.get(i), due.get(i).event().topic()));
+				rows.add(due.get(i).appended(ids.get(i)));
 			}
 			return rows;
 		});
@@ -146,7 +146,7 @@ public class EventTable {
 		long lane = Lanes.of(stored.topic(), event.ordered() ? stored.key() : null);
 		boolean delayed = !event.ordered() && event.availableAt() != null && event.availableAt().isAfter(now);
 		// In whole milliseconds, because the database would drop a part of one.
-		return new NewRow(lane, stored,
+		return new NewRow(lane, stored, event.ordered(),
 				delayed ? Duration.between(now, event.availableAt()).plusNanos(999_999).toMillis() : 0);
 	}
 
@@ -647,8 +647,22 @@ public class EventTable {
 
 	/**
 	 * Where an event is stored.
+	 *
+	 * @param alone the row as it was appended, if its lane is its own because the event
+	 * has no key: it can be claimed without looking for the first row of the lane
 	 */
-	public record Row(long lane, long id, String topic) {
+	public record Row(long lane, long id, String topic, @Nullable Head alone) {
+
+		/**
+		 * Creates the place of an event in a lane that others may share.
+		 * @param lane the lane
+		 * @param id of the row
+		 * @param topic of the event
+		 */
+		public Row(long lane, long id, String topic) {
+			this(lane, id, topic, null);
+		}
+
 	}
 
 	/**
