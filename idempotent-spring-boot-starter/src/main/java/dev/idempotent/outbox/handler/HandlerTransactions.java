@@ -140,7 +140,6 @@ final class HandlerTransactions {
 			if (status.isRollbackOnly()) {
 				throw new UnexpectedRollbackException("The transaction was marked as rollback-only");
 			}
-			status.flush();
 			evidence = new Evidence(deletion);
 			TransactionSynchronizationManager.registerSynchronization(evidence);
 		}
