@@ -225,6 +225,8 @@ final class HandlerTransactions {
 
 		private final Object deletion;
 
+		private boolean checked;
+
 		private boolean confirmed;
 
 		private int completion = STATUS_UNKNOWN;
@@ -240,6 +242,7 @@ final class HandlerTransactions {
 				throw new OutboxTransactionException("The database has rolled back the beginning of the transaction, "
 						+ "usually to break a deadlock whose exception was caught");
 			}
+			this.checked = true;
 			// Behind those that others have registered until now.
 			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
@@ -251,9 +254,17 @@ final class HandlerTransactions {
 			});
 		}
 
+		/**
+		 * If another synchronization has thrown a TransactionException, Spring believes
+		 * that the commit has failed, does not roll back, and resets the connection,
+		 * which commits.
+		 */
 		@Override
 		public void afterCompletion(int status) {
 			this.completion = status;
+			if (!this.checked) {
+				HandlerTransactions.this.table.rollBack();
+			}
 		}
 
 		boolean isCommitted() {
