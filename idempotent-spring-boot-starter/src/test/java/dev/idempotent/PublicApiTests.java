@@ -17,10 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,10 +37,6 @@ class PublicApiTests {
 	private static final int MOST_PUBLIC_TYPES = 206;
 
 	private static final Set<String> OF_EVERY_TYPE = Set.of("equals", "hashCode", "toString", "values", "valueOf");
-
-	private static final JavaClasses LIBRARY = new ClassFileImporter()
-		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-		.importPackages("dev.idempotent");
 
 	@Test
 	void changesOnlyTogetherWithItsFile() throws IOException {
@@ -71,7 +64,7 @@ class PublicApiTests {
 	}
 
 	static List<String> signatures(Predicate<JavaClass> chosen) {
-		return LIBRARY.stream()
+		return LibraryClasses.ALL.stream()
 			.filter(chosen)
 			.map(JavaClass::reflect)
 			.filter(PublicApiTests::isVisible)
@@ -87,7 +80,7 @@ class PublicApiTests {
 	}
 
 	private static List<JavaClass> publicTypes() {
-		return LIBRARY.stream()
+		return LibraryClasses.ALL.stream()
 			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
 			.toList();
 	}

@@ -16,8 +16,6 @@ import java.util.stream.Stream;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import dev.idempotent.documentation.Page;
 import org.junit.jupiter.api.Test;
 
@@ -43,10 +41,7 @@ class SizeTests {
 
 	private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/|//[^\n]*", Pattern.DOTALL);
 
-	private static final List<JavaClass> LIBRARY = new ClassFileImporter()
-		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-		.importPackages("dev.idempotent")
-		.stream()
+	private static final List<JavaClass> LIBRARY = LibraryClasses.ALL.stream()
 		.filter((type) -> !type.isAnonymousClass() && !type.getSimpleName().equals("package-info"))
 		.toList();
 

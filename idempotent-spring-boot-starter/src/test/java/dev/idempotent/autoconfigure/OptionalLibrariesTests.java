@@ -8,6 +8,7 @@ import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.ClassPathWithout;
+import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -64,7 +65,7 @@ class OptionalLibrariesTests {
 
 	@Test
 	void doesNotWarnWithSpringSecurity(CapturedOutput output) {
-		start("unknown").run((context) -> {
+		start("unknown").withPropertyValues(WebApplication.WITH_SECURITY).run((context) -> {
 			assertThat(context).hasBean("idempotencyFilter");
 			assertThat(output).contains("Idempotency: no annotated handlers").doesNotContain("Without Spring Security");
 		});
@@ -73,7 +74,8 @@ class OptionalLibrariesTests {
 	@Tag("long")
 	@Test
 	void worksWithoutOAuth() {
-		start("org.springframework.security.oauth2").run((context) -> assertThat(context).hasBean("idempotencyFilter"));
+		start("org.springframework.security.oauth2").withPropertyValues(WebApplication.WITH_SECURITY)
+			.run((context) -> assertThat(context).hasBean("idempotencyFilter"));
 	}
 
 	@Test
@@ -136,13 +138,14 @@ class OptionalLibrariesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "org.springdoc.core.customizers", "io.swagger" })
 	void worksWithoutSpringdoc(String library) {
-		start(library).run((context) -> assertThat(context).hasBean("idempotencyFilter")
-			.doesNotHaveBean("idempotencyOpenApiCustomizer"));
+		start(library).withPropertyValues(WebApplication.WITH_SPRINGDOC)
+			.run((context) -> assertThat(context).hasBean("idempotencyFilter")
+				.doesNotHaveBean("idempotencyOpenApiCustomizer"));
 	}
 
 	@Test
 	void describesNothingIfTheApplicationHasSwitchedOffSpringdoc() {
-		start("unknown").withPropertyValues("springdoc.api-docs.enabled=false")
+		start("unknown").withPropertyValues(WebApplication.WITH_SPRINGDOC, "springdoc.api-docs.enabled=false")
 			.run((context) -> assertThat(context).hasBean("idempotencyFilter")
 				.doesNotHaveBean("idempotencyOpenApiCustomizer"));
 	}

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.WebApplication;
 import dev.idempotent.token.OneTimeTokens;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -134,8 +135,8 @@ class StartFailureReportTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "tomcat", "jetty" })
 	void comesWithoutAnyStackTraceIfAHandlerIsWrong(String container, CapturedOutput output) {
-		fail(Orders.class, "spring.application.name=shop", "test.container=" + container,
-				"spring.datasource.generate-unique-name=true");
+		fail(Orders.class, "spring.application.name=shop", "test.container=" + container, WebApplication.WITH_JPA,
+				WebApplication.WITH_SECURITY, "spring.datasource.generate-unique-name=true");
 		assertThat(report(output)).contains("Use a format such as 30s, 24h or PT30S.");
 	}
 

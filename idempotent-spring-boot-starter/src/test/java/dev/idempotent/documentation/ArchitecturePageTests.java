@@ -10,9 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
+import dev.idempotent.LibraryClasses;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -23,10 +21,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ArchitecturePageTests {
 
 	private static final String ROOT = "dev.idempotent";
-
-	private static final JavaClasses CLASSES = new ClassFileImporter()
-		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-		.importPackages(ROOT);
 
 	private static final Pattern ROOM = Pattern.compile("^ *(\\w+)\\[\"(.+)\"]$", Pattern.MULTILINE);
 
@@ -39,7 +33,7 @@ class ArchitecturePageTests {
 	@Test
 	void drawsEveryPackage() {
 		assertThat(rooms().values()).containsExactlyInAnyOrderElementsOf(
-				CLASSES.stream().map(ArchitecturePageTests::room).collect(Collectors.toSet()));
+				LibraryClasses.ALL.stream().map(ArchitecturePageTests::room).collect(Collectors.toSet()));
 	}
 
 	@Test
@@ -54,7 +48,7 @@ class ArchitecturePageTests {
 
 	@Test
 	void namesClassesOfTheStarter() {
-		Set<String> known = CLASSES.stream().map(JavaClass::getSimpleName).collect(Collectors.toSet());
+		Set<String> known = LibraryClasses.ALL.stream().map(JavaClass::getSimpleName).collect(Collectors.toSet());
 		known.addAll(Set.of("Transactional", "DefaultValue"));
 		known.addAll(Page.sources("src/test/java"));
 		assertThat(this.page.codeSpans()).filteredOn((span) -> span.matches("@?[A-Z]\\w*[a-z]\\w*"))
@@ -86,7 +80,7 @@ class ArchitecturePageTests {
 
 	private static Set<String> uses() {
 		Set<String> uses = new TreeSet<>();
-		for (JavaClass user : CLASSES) {
+		for (JavaClass user : LibraryClasses.ALL) {
 			user.getDirectDependenciesFromSelf()
 				.stream()
 				.map((dependency) -> dependency.getTargetClass().getBaseComponentType())

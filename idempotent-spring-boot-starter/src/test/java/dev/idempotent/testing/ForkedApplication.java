@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -35,13 +36,13 @@ public final class ForkedApplication implements AutoCloseable {
 	 */
 	public static ForkedApplication start(Class<?> source, RealRedis redis, String heap, String... properties)
 			throws IOException {
-		List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "-Xmx" + heap,
-				"-XX:+ExitOnOutOfMemoryError", "-cp",
-				System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-				ForkedApplication.class.getName(), source.getName(), "--server.port=0", "--server.address=127.0.0.1",
-				"--spring.application.name=test", "--spring.main.banner-mode=off", "--logging.level.root=off",
-				WebApplication.leavingOut(List.of(properties)), "--idempotent.redis.timeout=10s",
-				"--spring.data.redis.host=" + redis.host(), "--spring.data.redis.port=" + redis.port()));
+		List<String> command = new ArrayList<>(
+				List.of(System.getProperty("java.home") + "/bin/java", "-Xmx" + heap, "-XX:+ExitOnOutOfMemoryError",
+						"-cp", System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+						ForkedApplication.class.getName(), source.getName(), "--server.port=0",
+						"--server.address=127.0.0.1", "--spring.application.name=test", "--spring.main.banner-mode=off",
+						"--logging.level.root=off", "--idempotent.redis.timeout=10s",
+						"--spring.data.redis.host=" + redis.host(), "--spring.data.redis.port=" + redis.port()));
 		Arrays.stream(properties).forEach((property) -> command.add("--" + property));
 		Process process = new ProcessBuilder(command).start();
 		BufferedReader output = new BufferedReader(
@@ -54,6 +55,7 @@ public final class ForkedApplication implements AutoCloseable {
 	 */
 	public static void main(String[] arguments) throws ClassNotFoundException {
 		SpringApplication application = new SpringApplication(Class.forName(arguments[0]));
+		application.setDefaultProperties(Map.of("test.with-database", "false"));
 		ConfigurableApplicationContext context = application.run(arguments);
 		System.out.println(context.getEnvironment().getRequiredProperty("local.server.port"));
 	}

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -39,18 +38,10 @@ public final class WebApplication implements AutoCloseable {
 	 */
 	public static final String WITH_JPA = "test.with-jpa=true";
 
-	private static final String BOOT = "org.springframework.boot.";
-
-	private static final String SECURITY = BOOT + "security.autoconfigure.";
-
-	private static final Map<String, List<String>> LEFT_OUT = Map.of(WITH_SECURITY,
-			List.of(SECURITY + "SecurityAutoConfiguration", SECURITY + "UserDetailsServiceAutoConfiguration",
-					SECURITY + "web.servlet.SecurityFilterAutoConfiguration",
-					SECURITY + "web.servlet.ServletWebSecurityAutoConfiguration",
-					SECURITY + "actuate.web.servlet.ManagementWebSecurityAutoConfiguration"),
-			WITH_DATABASE, List.of(BOOT + "jdbc.autoconfigure.DataSourceAutoConfiguration"), WITH_JPA,
-			List.of(BOOT + "hibernate.autoconfigure.HibernateJpaAutoConfiguration",
-					BOOT + "data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration"));
+	/**
+	 * Lets an application have springdoc, which is left out otherwise.
+	 */
+	public static final String WITH_SPRINGDOC = "test.with-springdoc=true";
 
 	private final ConfigurableApplicationContext context;
 
@@ -70,25 +61,12 @@ public final class WebApplication implements AutoCloseable {
 		List<String> arguments = new ArrayList<>(List.of("--server.port=0", "--server.address=127.0.0.1",
 				"--spring.application.name=test", "--spring.main.banner-mode=off"));
 		redis.properties().forEach((property) -> arguments.add("--" + property));
-		List<String> stated = List.of(properties);
-		arguments.add(leavingOut(stated));
-		stated.forEach((property) -> arguments.add("--" + property));
+		List.of(properties).forEach((property) -> arguments.add("--" + property));
 		SpringApplication application = new SpringApplication(source);
 		application.setWebApplicationType(WebApplicationType.SERVLET);
 		// A test that is about this time-out states one of its own.
-		application.setDefaultProperties(Map.of("idempotent.redis.timeout", "10s"));
+		application.setDefaultProperties(Map.of("idempotent.redis.timeout", "10s", "test.with-database", "false"));
 		return new WebApplication(application.run(arguments.toArray(String[]::new)));
-	}
-
-	/**
-	 * The argument that leaves out what the properties do not ask for.
-	 */
-	static String leavingOut(List<String> properties) {
-		return LEFT_OUT.entrySet()
-			.stream()
-			.filter((entry) -> !properties.contains(entry.getKey()))
-			.flatMap((entry) -> entry.getValue().stream())
-			.collect(Collectors.joining(",", "--spring.autoconfigure.exclude=", ""));
 	}
 
 	public <T> T bean(Class<T> type) {

@@ -256,8 +256,8 @@ final class HandlerTransactions {
 
 		/**
 		 * If another synchronization has thrown a TransactionException, Spring believes
-		 * that the commit has failed, does not roll back, and resets the connection, which
-		 * commits.
+		 * that the commit has failed, does not roll back, and resets the connection,
+		 * which commits.
 		 */
 		@Override
 		public void afterCompletion(int status) {

@@ -62,6 +62,8 @@ final class Circuits {
 
 	private volatile boolean closed = true;
 
+	private boolean stopped;
+
 	private long probes;
 
 	/**
@@ -152,11 +154,19 @@ final class Circuits {
 	@SuppressWarnings("WaitNotInLoop") // It may return none.
 	synchronized @Nullable Wake awaitProbe(Duration patience) throws InterruptedException {
 		Wake probe = nextProbe();
-		if (probe == null) {
+		if (probe == null && !this.stopped) {
 			wait(this.closed ? patience.toMillis() : untilProbe(patience));
 			probe = nextProbe();
 		}
 		return probe;
+	}
+
+	/**
+	 * Ends all waiting.
+	 */
+	synchronized void stop() {
+		this.stopped = true;
+		notifyAll();
 	}
 
 	private long untilProbe(Duration patience) {

@@ -187,15 +187,16 @@ final class PublisherWorkers {
 	 */
 	void drain() {
 		this.draining = true;
-		this.wakes.wakeUp();
+		this.wakes.stop();
+		this.circuits.stop();
 	}
 
 	/**
 	 * Sends nothing more.
 	 */
 	void abandon() {
-		this.draining = true;
 		this.abandoned = true;
+		drain();
 	}
 
 	/**
@@ -210,7 +211,7 @@ final class PublisherWorkers {
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		List<Wake> woken = this.wakes.take(this.batchSize, this.draining ? Duration.ZERO : PATIENCE);
+		List<Wake> woken = this.wakes.take(this.batchSize, PATIENCE);
 		Map<Long, Wake> lanes = new TreeMap<>();
 		woken.stream().filter((wake) -> !keepsBack(wake)).forEach((wake) -> lanes.put(wake.lane(), wake));
 		if (lanes.isEmpty() || this.abandoned) {
@@ -294,16 +295,24 @@ final class PublisherWorkers {
 	}
 
 	/**
-	 * The first rows of the lanes whose first row is due.
+	 * The first rows of the lanes whose first row is due. An event without a key, alone
+	 * in its lane, is not read before it is claimed.
 	 */
 	private Collection<List<Head>> first(Map<Long, Wake> lanes, int limit) {
 		Map<Long, LastDelivered> behind = behind(lanes);
+		Map<Long, List<Head>> first = new TreeMap<>();
 		List<Look> looks = new ArrayList<>();
 		lanes.forEach((lane, wake) -> {
+			if (wake.alone() != null) {
+				first.put(lane, List.of(wake.alone()));
+				return;
+			}
 			LastDelivered delivered = behind.get(lane);
 			looks.add(new Look(lane, (delivered != null) ? Math.min(wake.row() - 1, delivered.row().id()) : 0));
 		});
-		Map<Long, List<Head>> first = byLane(this.table.heads(looks, limit));
+		if (!looks.isEmpty()) {
+			first.putAll(byLane(this.table.heads(looks, limit)));
+		}
 		List<Look> again = new ArrayList<>();
 		behind.forEach((lane, delivered) -> {
 			List<Head> rows = first.get(lane);

@@ -26,17 +26,10 @@ import static org.assertj.core.api.Assertions.assertThatException;
  */
 class ApplicationModesTests {
 
-	/**
-	 * It would create the tables, too.
-	 */
-	private static final String WITHOUT_JPA = "spring.autoconfigure.exclude="
-			+ "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"
-			+ "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration";
-
 	@ParameterizedTest
 	@ValueSource(strings = { "idempotency_record", "outbox_event" })
 	void createTheTablesOfALazyApplication(String table) {
-		try (ConfigurableApplicationContext context = start("spring.main.lazy-initialization=true", WITHOUT_JPA,
+		try (ConfigurableApplicationContext context = start("spring.main.lazy-initialization=true",
 				"idempotent.outbox.relay.enabled=false")) {
 			// A JdbcTemplate that is a bean would create them.
 			JdbcTemplate database = new JdbcTemplate(context.getBean(DataSource.class));

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
@@ -15,15 +14,12 @@ import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
-import dev.idempotent.idempotency.web.IdempotencyWebSettings;
-import dev.idempotent.idempotency.web.IdempotentOperations;
-import dev.idempotent.idempotency.web.RequestTokens;
 import dev.idempotent.test.InMemoryIdempotencyStore;
+import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -49,12 +45,18 @@ class IdempotencyAutoConfigurationTests {
 
 	private static final String NAME = "spring.application.name=shop";
 
+	/**
+	 * What most applications of tests leave out.
+	 */
+	private static final String[] OTHERS = { WebApplication.WITH_JPA, WebApplication.WITH_SECURITY,
+			WebApplication.WITH_SPRINGDOC };
+
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner().withPropertyValues(NAME)
 		.withUserConfiguration(Application.class);
 
 	@Test
 	void protectsAServletApplicationWithItsRedis() {
-		this.application.run((context) -> {
+		this.application.withPropertyValues(OTHERS).run((context) -> {
 			assertThat(ours(context)).contains("idempotencyFilter", "idempotencyEngine", "redisIdempotencyStore");
 			assertThat(context.getBean(IdempotencyEngine.class).storeName()).isEqualTo("Redis");
 			assertThat(context).getBean(IdempotencyStore.class).isInstanceOf(RedisIdempotencyStore.class);
@@ -63,7 +65,7 @@ class IdempotencyAutoConfigurationTests {
 
 	@Test
 	void registersItsFilterForEveryDispatchAndAsTheLastOne() {
-		this.application.run((context) -> {
+		this.application.withPropertyValues(OTHERS).run((context) -> {
 			List<ServletContextInitializer> filters = filters(context);
 			FilterRegistrationBean<?> registration = (FilterRegistrationBean<?>) filters.get(filters.size() - 1);
 			assertThat(registration.getFilter()).isSameAs(context.getBean(IdempotencyFilter.class));
@@ -139,20 +141,6 @@ class IdempotencyAutoConfigurationTests {
 	}
 
 	@Test
-	void prefersTheGuardOfTheApplication() {
-		this.application.withUserConfiguration(OwnGuard.class)
-			.run((context) -> assertThat(context).getBeanNames(IdempotencyEngine.class).containsExactly("own"));
-	}
-
-	@Test
-	void registersTheFilterOfTheApplication() {
-		this.application.withUserConfiguration(OwnFilter.class).run((context) -> {
-			assertThat(context).getBeanNames(IdempotencyFilter.class).containsExactly("own");
-			assertThat(ownRegistrations(context)).singleElement().returns(true, FilterRegistrationBean::isMatchAfter);
-		});
-	}
-
-	@Test
 	void leavesTheRegistrationToTheApplication() {
 		this.application.withUserConfiguration(OwnRegistration.class)
 			.run((context) -> assertThat(ownRegistrations(context)).singleElement()
@@ -182,27 +170,6 @@ class IdempotencyAutoConfigurationTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OwnGuard {
-
-		@Bean
-		IdempotencyEngine own(IdempotencyStore store) {
-			return new IdempotencyEngine(store, OnStoreFailure.PROCEED, Duration.ofMinutes(1));
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OwnFilter {
-
-		@Bean
-		IdempotencyFilter own(IdempotencyEngine engine, IdempotentOperations operations,
-				IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings) {
-			return new IdempotencyFilter(engine, operations, scopeResolver, tokens, settings, () -> null);
-		}
 
 	}
 

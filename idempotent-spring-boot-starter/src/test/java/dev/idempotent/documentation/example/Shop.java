@@ -15,13 +15,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * The application that the examples of tests belong to.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
-@EnableAutoConfiguration(excludeName = { "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
-		"org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
-		"org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
-		"org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
-		"org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration",
-		"org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
-		"org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration" })
+@EnableAutoConfiguration
 @ComponentScan(excludeFilters = @ComponentScan.Filter(type = FilterType.CUSTOM, classes = TypeExcludeFilter.class))
 @PropertySource("classpath:dev/idempotent/documentation/example/shop.properties")
 class Shop {

@@ -13,7 +13,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.KeySource;
-import dev.idempotent.testing.WithoutSpringdoc;
+import dev.idempotent.testing.WebApplication;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -55,7 +55,7 @@ class OpenApiDocumentTests {
 	static void read() {
 		for (String version : List.of("openapi_3_0", LATEST)) {
 			new WebApplicationContextRunner().withUserConfiguration(Application.class)
-				.withPropertyValues(WithoutSpringdoc.WITH_SPRINGDOC, "spring.application.name=shop",
+				.withPropertyValues(WebApplication.WITH_SPRINGDOC, "spring.application.name=shop",
 						"springdoc.api-docs.version=" + version, "idempotent.web.required-for=POST /api/**",
 						"idempotent.web.problem-base-uri=https://docs.example.com/problems/",
 						"idempotent.token.secrets=k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.autoconfigure.startup.StartupCheckAutoConfiguration;
+import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxPublisher;
@@ -67,14 +67,14 @@ class HandlerMistakesTests {
 	@Test
 	void refusesAHandlerWithoutAnOutbox() {
 		ApplicationContextRunner checked = OutboxApplication.with(Fine.class)
-			.withConfiguration(AutoConfigurations.of(StartupCheckAutoConfiguration.class));
+			.withConfiguration(AutoConfigurations.of(ImportStartupCheck.CLASS));
 		checked.run((context) -> assertThat(context).hasNotFailed());
 		assertStops(checked.withPropertyValues("idempotent.outbox.enabled=false"),
 				"would have no effect: idempotent.outbox.enabled is false", "Remove the property");
 		assertStops(
 				new ApplicationContextRunner().withUserConfiguration(Fine.class)
-					.withConfiguration(AutoConfigurations.of(StartupCheckAutoConfiguration.class)),
-				"would have no effect: there is no DataSource bean", "Point spring.datasource.* at a database");
+					.withConfiguration(AutoConfigurations.of(ImportStartupCheck.CLASS)),
+				"would have no effect: the auto-configuration of its feature is excluded", "Do not exclude");
 		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.initialize-schema=never"),
 				"There is an @OutboxHandler method, and ");
 	}
@@ -88,8 +88,7 @@ class HandlerMistakesTests {
 
 	@Test
 	void refusesPropertiesOfUnknownHandlers() {
-		assertStops(
-				OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.leases.gone=5s"),
+		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.leases.gone=5s"),
 				"idempotent.outbox.handlers.leases.gone names a handler that does not exist; the handlers are [fine]");
 		assertStops(
 				OutboxApplication.with(Fine.class)

@@ -166,6 +166,7 @@ abstract class OrderRules extends OrderGapRules {
 	@Test
 	void deliversCommittedOrderedEventsWhenItStops() {
 		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.workers=1");
+		awaitFirstPass(shop);
 		for (int i = 1; i <= 30; i++) {
 			shop.appendOrdered("a", Integer.toString(i));
 		}

@@ -85,6 +85,21 @@ class RelayLifeTests {
 	}
 
 	@Test
+	void stopsAtOnceIfThereIsNothingToDeliver() {
+		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of())) {
+			OutboxRelay relay = context.getBean(OutboxRelay.class);
+			relay.start();
+			long start = System.nanoTime();
+			for (int i = 0; i < 40; i++) {
+				relay.stop();
+				relay.start();
+			}
+			// A thread that did not notice would take up to a second each time.
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+		}
+	}
+
+	@Test
 	void stopsWithoutDelayWhileTheDatabaseFails(CapturedOutput output) {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(
 				List.of("idempotent.outbox.relay.scan-interval=200ms", "idempotent.outbox.relay.drain-timeout=2m"))) {

@@ -190,6 +190,14 @@ abstract class RelayRules {
 		assertThat(shop.broker().types()).hasSize(20).doesNotHaveDuplicates();
 	}
 
+	/**
+	 * A relay delivers nothing, not even when it stops, before it knows the paused
+	 * topics.
+	 */
+	static void awaitFirstPass(Shop shop) {
+		await().until(() -> shop.relay().lastPass().isPresent());
+	}
+
 	static void awaitLatch(CountDownLatch latch) {
 		try {
 			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();

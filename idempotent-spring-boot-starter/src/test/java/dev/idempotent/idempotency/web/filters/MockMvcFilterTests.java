@@ -48,11 +48,7 @@ class MockMvcFilterTests {
 	}
 
 	@Nested
-	@SpringBootTest(properties = { "spring.application.name=test", "spring.autoconfigure.exclude="
-			+ "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration,"
-			+ "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration,"
-			+ "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration,"
-			+ "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration" })
+	@SpringBootTest(properties = { "spring.application.name=test", "test.with-database=false" })
 	@AutoConfigureMockMvc
 	@AutoConfigureIdempotency
 	@ContextConfiguration(classes = FilteredApplication.class)

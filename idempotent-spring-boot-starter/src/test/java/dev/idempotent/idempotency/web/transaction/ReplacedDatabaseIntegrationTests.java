@@ -34,8 +34,6 @@ class ReplacedDatabaseIntegrationTests {
 	private final String lost = "lost-" + UUID.randomUUID();
 
 	@Tag("long")
-	@Tag("long")
-	@Tag("long")
 	@Test
 	void runsAgainWhatAFailoverHasLost() throws SQLException {
 		try (CopiedPostgres primary = CopiedPostgres.start();
@@ -57,6 +55,7 @@ class ReplacedDatabaseIntegrationTests {
 		}
 	}
 
+	@Tag("long")
 	@Test
 	void runsAgainWhatARestoreHasLost() throws SQLException {
 		try (CopiedPostgres database = CopiedPostgres.start(); WebApplication application = start(database.url())) {
@@ -82,6 +81,7 @@ class ReplacedDatabaseIntegrationTests {
 		}
 	}
 
+	@Tag("long")
 	@Test
 	void runsAgainWhatTheCopyOfADatabaseOnItsServerLacks() throws SQLException {
 		try (CopiedPostgres server = CopiedPostgres.start()) {
