@@ -38,8 +38,6 @@ class ArchitectureTests {
 
 	private static final String DATABASE = "dev.idempotent.jdbc";
 
-	private static final String METRICS = "dev.idempotent.metrics";
-
 	private static final String STREAM = "dev.idempotent.stream";
 
 	private static final String CONNECTIONS = "dev.idempotent.redis";
@@ -72,28 +70,21 @@ class ArchitectureTests {
 
 	private static final String METHOD = ROOT + ".method";
 
-	private static final String OPENAPI = ROOT + ".openapi";
-
 	private static final String OPERATION = ROOT + ".operation";
 
 	private static final String PROPAGATION = ROOT + ".propagation";
 
 	private static final String REDIS = ROOT + ".redis";
 
-	private static final String SECURITY = ROOT + ".security";
-
-	private static final String TRACING = ROOT + ".tracing";
-
 	private static final String WEB = ROOT + ".web";
 
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", CONNECTIONS, METRICS,
-				ENCRYPTION, OUTBOX, OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json",
-				OUTBOX + ".method", OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing",
-				OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD,
-				OPENAPI, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, WORK, SAGA, SAGA + ".jdbc",
+		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, CONNECTIONS, ENCRYPTION, OUTBOX,
+				OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".method", OUTBOX + ".kafka",
+				OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE,
+				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, WEB, WORK, SAGA, SAGA + ".jdbc",
 				SAGA + ".method", SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
 
 	@ArchTest
@@ -193,21 +184,12 @@ class ArchitectureTests {
 			"org.springframework.transaction.interceptor..", "org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule openApiKnowsSpringdocAlone = room(OPENAPI, WEB, "java..", "org.jspecify..",
-			"io.swagger.v3.oas.models..", "org.springdoc.core.customizers", "org.springframework.http",
-			"org.springframework.web.method");
-
-	@ArchTest
 	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, SHARED, ROOT, ADVICE, JSON, "java..",
 			"org.jspecify..", "org.springframework.expression..", "org.springframework.format..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule propagationKnowsMicrometersContextsAlone = room(PROPAGATION, ROOT, "java..", "org.jspecify..",
 			"io.micrometer.context..");
-
-	@ArchTest
-	static final ArchRule tracingKnowsMicrometersTracesAlone = room(TRACING, ROOT, ENGINE, "java..", "org.jspecify..",
-			"io.micrometer.common..", "io.micrometer.observation..", "io.micrometer.tracing..");
 
 	@ArchTest
 	static final ArchRule redisKnowsNoServlets = room(REDIS, ROOT, CONNECTIONS, "java..", "org.slf4j..",
@@ -219,11 +201,8 @@ class ArchitectureTests {
 			"java..", "org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..",
 			"org.springframework.aop..", "org.springframework.core..", "org.springframework.expression..",
 			"org.springframework.format..", "org.springframework.http..", "org.springframework.stereotype..",
-			"org.springframework.util..", "org.springframework.web..", "tools.jackson..");
-
-	@ArchTest
-	static final ArchRule securityKnowsPrincipalsAlone = room(SECURITY, "java..", "org.jspecify..",
-			"org.springframework.security..", "org.springframework.core..", "org.springframework.util..");
+			"org.springframework.util..", "org.springframework.web..", "tools.jackson..", "io.swagger.v3.oas.models..",
+			"org.springdoc.core.customizers");
 
 	@ArchTest
 	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()
@@ -269,10 +248,9 @@ class ArchitectureTests {
 	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")
 		.should()
 		.notDependOnEachOther()
-		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, TRACING, WEB), resideInAPackage(ENGINE))
+		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, WEB), resideInAPackage(ENGINE))
 		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(JSON, OPERATION))
-		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON))
-		.ignoreDependency(resideInAPackage(OPENAPI), resideInAPackage(WEB));
+		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON));
 
 	@ArchTest
 	static final ArchRule roomsFormNoCycle = slices().matching("dev.idempotent.(**)").should().beFreeOfCycles();

@@ -39,11 +39,7 @@ class OutboxArchitectureTests {
 
 	private static final String DATABASE = "dev.idempotent.jdbc";
 
-	private static final String METRICS = "dev.idempotent.metrics";
-
 	private static final String STREAM = "dev.idempotent.stream";
-
-	private static final String SAGA = "dev.idempotent.saga";
 
 	private static final String CONNECTIONS = "dev.idempotent.redis";
 
@@ -56,10 +52,6 @@ class OutboxArchitectureTests {
 			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..",
 			"io.lettuce..");
-
-	@ArchTest
-	static final ArchRule tracesOfStreamsKnowMicrometersObservationsAlone = ArchitectureTests.room(STREAM + ".tracing",
-			STREAM, "java..", "org.jspecify..", "io.micrometer.observation..");
 
 	@ArchTest
 	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, CONNECTIONS, WORK,
@@ -104,22 +96,14 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule handlersKnowTransactionsAndNoBroker = ArchitectureTests.room(HANDLER, SHARED, ADVICE, ROOT,
-			OUTBOX, TABLES, RELAY, WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
+			OUTBOX, DATABASE, TABLES, RELAY, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
 			"org.springframework.core..", "org.springframework.transaction..", "org.springframework.util..");
-
-	@ArchTest
-	static final ArchRule payloadsKnowJacksonAlone = ArchitectureTests.room(OUTBOX + ".json", OUTBOX, "java..",
-			"org.jspecify..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule appendingMethodsKnowAdviceAlone = ArchitectureTests.room(OUTBOX + ".method", OUTBOX, SHARED,
 			ADVICE, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
 			"org.springframework.util..");
-
-	@ArchTest
-	static final ArchRule tracesKnowMicrometersTracersAlone = ArchitectureTests.room(OUTBOX + ".tracing", OUTBOX,
-			HANDLER, "java..", "org.jspecify..", "io.micrometer.observation..", "io.micrometer.tracing..");
 
 	@ArchTest
 	static final ArchRule appendingKnowsTransactionsAlone = ArchitectureTests.room(OUTBOX + ".transaction", OUTBOX,
@@ -134,21 +118,15 @@ class OutboxArchitectureTests {
 		.resideInAnyPackage("jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");
 
 	@ArchTest
-	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX, STREAM, SAGA,
-			SAGA + ".engine", "dev.idempotent.idempotency", "java..", "org.slf4j..", "org.jspecify..",
-			"io.micrometer.core..");
-
-	@ArchTest
 	static final ArchRule siblingsInTheOutboxKnowTheTablesAlone = slices().matching(OUTBOX + ".(*)")
 		.should()
 		.notDependOnEachOther()
 		.ignoreDependency(DescribedPredicate.alwaysTrue(), JavaClass.Predicates.resideInAPackage(TABLES))
-		.ignoreDependency(resideInAPackage(HANDLER), resideInAPackage(RELAY))
-		.ignoreDependency(resideInAPackage(OUTBOX + ".tracing"), resideInAPackage(HANDLER));
+		.ignoreDependency(resideInAPackage(HANDLER), resideInAPackage(RELAY));
 
 	@ArchTest
-	static final ArchRule onlyMetricsKnowMeters = noClasses().that()
-		.resideOutsideOfPackages(METRICS, AUTOCONFIGURE + "..")
+	static final ArchRule onlyAutoConfigurationKnowsMeters = noClasses().that()
+		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("io.micrometer.core..");

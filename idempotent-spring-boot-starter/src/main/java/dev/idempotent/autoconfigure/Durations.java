@@ -21,14 +21,27 @@ public final class Durations {
 	 * @throws IdempotentConfigurationException if it is shorter or longer
 	 */
 	public static void require(String property, Duration value) {
+		require(property, value, LONGEST);
+	}
+
+	/**
+	 * Requires a duration of at least 1 ms.
+	 * @param property the full name of the property
+	 * @param value its value
+	 * @param longest the longest one
+	 * @throws IdempotentConfigurationException if it is shorter or longer
+	 */
+	public static void require(String property, Duration value, Duration longest) {
 		if (value.compareTo(Duration.ofMillis(1)) < 0) {
 			throw new IdempotentConfigurationException(
 					"%s is %s, but must be at least 1 ms.".formatted(property, value),
 					"Set %s to a duration of at least 1 ms, such as 30s.".formatted(property), null);
 		}
-		if (value.compareTo(LONGEST) > 0) {
-			throw new IdempotentConfigurationException("%s is %s, but must be at most 24h.".formatted(property, value),
-					"Set %s to a duration of at most 24h.".formatted(property), null);
+		if (value.compareTo(longest) > 0) {
+			String text = longest.equals(LONGEST) ? "24h" : longest.toDays() + "d";
+			throw new IdempotentConfigurationException(
+					"%s is %s, but must be at most %s.".formatted(property, value, text),
+					"Set %s to a duration of at most %s.".formatted(property, text), null);
 		}
 	}
 

@@ -7,7 +7,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
@@ -17,7 +16,9 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.util.ReflectionUtils;
@@ -53,15 +54,41 @@ public final class Statements {
 	 */
 	public static <T> List<T> query(Connection connection, String sql, List<? extends @Nullable Object> parameters,
 			RowMapper<T> mapper) {
+		return run(connection, sql, false, parameters, (statement) -> rows(statement, mapper));
+	}
+
+	/**
+	 * Executes a query and reads all rows.
+	 * @param <T> the type of a row
+	 * @param query a query with its parameters
+	 * @param mapper reads a row
+	 * @return all rows
+	 * @throws SQLException if the driver fails
+	 */
+	public static <T> List<T> rows(PreparedStatement query, RowMapper<T> mapper) throws SQLException {
+		try (ResultSet rows = query.executeQuery()) {
+			return new RowMapperResultSetExtractor<>(mapper).extractData(rows);
+		}
+	}
+
+	/**
+	 * Executes a statement.
+	 * @param <T> the type of the result
+	 * @param connection is neither committed nor closed
+	 * @param sql the statement
+	 * @param replan whether PostgreSQL {@linkplain #replan plans} it at each execution
+	 * @param parameters in the order of their places
+	 * @param execution executes the statement with its parameters
+	 * @return what the execution has returned
+	 */
+	public static <T> T run(Connection connection, String sql, boolean replan,
+			List<? extends @Nullable Object> parameters, PreparedStatementCallback<T> execution) {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			bind(statement, parameters);
-			try (ResultSet rows = statement.executeQuery()) {
-				List<T> read = new ArrayList<>();
-				while (rows.next()) {
-					read.add(mapper.mapRow(rows, read.size()));
-				}
-				return read;
+			if (replan) {
+				replan(statement);
 			}
+			bind(statement, parameters);
+			return execution.doInPreparedStatement(statement);
 		}
 		catch (SQLException ex) {
 			throw translate(sql, ex);
@@ -76,13 +103,7 @@ public final class Statements {
 	 * @return the number of rows
 	 */
 	public static int update(Connection connection, String sql, @Nullable Object... parameters) {
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			bind(statement, Arrays.asList(parameters));
-			return statement.executeUpdate();
-		}
-		catch (SQLException ex) {
-			throw translate(sql, ex);
-		}
+		return run(connection, sql, false, Arrays.asList(parameters), PreparedStatement::executeUpdate);
 	}
 
 	/**
@@ -94,16 +115,13 @@ public final class Statements {
 	 */
 	public static void updateEach(Connection connection, String sql,
 			List<? extends List<? extends @Nullable Object>> rows) {
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+		int[] unused = run(connection, sql, false, List.of(), (statement) -> {
 			for (List<? extends @Nullable Object> parameters : rows) {
 				bind(statement, parameters);
 				statement.addBatch();
 			}
-			statement.executeBatch();
-		}
-		catch (SQLException ex) {
-			throw translate(sql, ex);
-		}
+			return statement.executeBatch();
+		});
 	}
 
 	/**
@@ -133,7 +151,7 @@ public final class Statements {
 	 * @param statement a statement of any driver
 	 * @throws SQLException if the driver fails
 	 */
-	public static void planAnew(PreparedStatement statement) throws SQLException {
+	public static void replan(PreparedStatement statement) throws SQLException {
 		if (POSTGRESQL != null && THRESHOLD != null && statement.isWrapperFor(POSTGRESQL)) {
 			ReflectionUtils.invokeMethod(THRESHOLD, statement.unwrap(POSTGRESQL), 0);
 		}

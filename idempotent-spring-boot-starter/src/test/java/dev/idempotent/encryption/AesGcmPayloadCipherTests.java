@@ -21,9 +21,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class AesGcmPayloadCipherTests {
 
-	private static final byte[] CONTEXT = CipherContext.of("test", "record-1");
+	private static final byte[] CONTEXT = PayloadEncryption.context("test", "record-1");
 
-	private static final byte[] OTHER_CONTEXT = CipherContext.of("test", "record-2");
+	private static final byte[] OTHER_CONTEXT = PayloadEncryption.context("test", "record-2");
 
 	/**
 	 * Version, length of the id, the id {@code k1}.
@@ -166,9 +166,9 @@ class AesGcmPayloadCipherTests {
 	@Test
 	void tellsContextsApart() {
 		assertThat(Stream
-			.of(CipherContext.of("a", "b", "c"), CipherContext.of("a", "bc"), CipherContext.of("ab", "c"),
-					CipherContext.of("a", "b", "c", null), CipherContext.of("a", "b", "c", ""),
-					CipherContext.of("a", "b", null, "c"))
+			.of(PayloadEncryption.context("a", "b", "c"), PayloadEncryption.context("a", "bc"),
+					PayloadEncryption.context("ab", "c"), PayloadEncryption.context("a", "b", "c", null),
+					PayloadEncryption.context("a", "b", "c", ""), PayloadEncryption.context("a", "b", null, "c"))
 			.map(Arrays::toString)).doesNotHaveDuplicates();
 	}
 

@@ -6,8 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.operations.OutboxOperationsAutoConfiguration;
-import dev.idempotent.autoconfigure.operations.StreamOperationsAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.ImportOperations;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.handler.PropagatingReceiverTracingObservationHandler;
@@ -37,8 +36,8 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
 		TransactionAutoConfiguration.class, ObservationAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-		IdempotencyMethodAutoConfiguration.class, OutboxAutoConfiguration.class,
-		OutboxOperationsAutoConfiguration.class, StreamOperationsAutoConfiguration.class })
+		IdempotencyMethodAutoConfiguration.class, OutboxAutoConfiguration.class })
+@ImportOperations
 class TracedApplication {
 
 	@Bean

@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.engine.FoundKey;
 import dev.idempotent.idempotency.engine.KeyAdministration;
+import dev.idempotent.idempotency.engine.KeyAdministration.FoundKey;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;

@@ -21,18 +21,13 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 			"dev/idempotent/autoconfigure/**/*Properties*.class");
 
 	private static final List<String> OPTIONAL = List.of("com.github.benmanes.caffeine.cache.Cache",
-			"com.zaxxer.hikari.HikariDataSource", "javax.sql.DataSource", "org.hibernate.engine.spi.SessionImplementor",
-			"org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails",
-			"org.springframework.boot.web.servlet.FilterRegistrationBean",
-			"org.springframework.data.redis.connection.RedisConnectionFactory",
-			"org.springframework.jdbc.datasource.ConnectionHolder", "org.springframework.orm.jpa.EntityManagerHolder",
+			"com.zaxxer.hikari.HikariDataSource", "org.hibernate.engine.spi.SessionImplementor",
+			"org.springframework.orm.jpa.EntityManagerHolder",
 			"org.springframework.security.core.context.SecurityContextHolder",
+			"org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken",
 			"org.springframework.security.oauth2.core.ClaimAccessor",
-			"org.springframework.transaction.interceptor.TransactionInterceptor",
 			"org.springframework.web.context.request.RequestContextHolder",
-			"org.springframework.web.reactive.DispatcherHandler",
-			"org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping",
-			"tools.jackson.databind.json.JsonMapper");
+			"org.springframework.web.reactive.DispatcherHandler");
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {

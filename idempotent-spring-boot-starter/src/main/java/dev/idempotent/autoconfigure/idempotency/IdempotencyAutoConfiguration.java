@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.security.Principal;
 import java.util.List;
 import java.util.Locale;
 
@@ -10,11 +11,13 @@ import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
-import dev.idempotent.idempotency.engine.CurrentTrace;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
-import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyEngine.CurrentTrace;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.engine.KeyAdministration;
 import dev.idempotent.idempotency.operation.OperationSettings;
+import dev.idempotent.idempotency.web.PrincipalScopeResolver;
+import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -26,8 +29,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -39,9 +45,9 @@ import org.springframework.util.StringUtils;
 		"org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",
 		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
-@EnableConfigurationProperties({ IdempotencyProperties.class, ReplayCacheProperties.class })
-@Import({ EncryptionConfiguration.class, RedisStoreConfiguration.class, JdbcStoreConfiguration.class,
-		TokenConfiguration.class })
+@EnableConfigurationProperties({ IdempotencyProperties.class, IdempotencyProperties.ReplayCache.class,
+		IdempotencyProperties.Token.class })
+@Import({ EncryptionConfiguration.class, RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
 public final class IdempotencyAutoConfiguration {
 
 	@Bean
@@ -50,7 +56,7 @@ public final class IdempotencyAutoConfiguration {
 	}
 
 	@Bean
-	KeySettings idempotencyKeySettings(IdempotencyProperties properties, ReplayCacheProperties cache,
+	KeySettings idempotencyKeySettings(IdempotencyProperties properties, IdempotencyProperties.ReplayCache cache,
 			@Value("${spring.application.name:}") String applicationName) {
 		String namespace = StringUtils.hasText(properties.namespace()) ? properties.namespace() : applicationName;
 		if (!StringUtils.hasText(namespace)) {
@@ -69,48 +75,57 @@ public final class IdempotencyAutoConfiguration {
 		return new StartupReport(context, engine, properties.guarantee() == null);
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingBean(IdempotencyEngine.class)
-	static class OwnGuard {
-
-		@Bean
-		EffectiveStore idempotencyEffectiveStore(ObjectProvider<IdempotencyStore> stores,
-				IdempotencyProperties properties, ReplayCacheProperties cache) {
-			IdempotencyStore store = stores.getIfAvailable();
-			if (store == null) {
-				throw RequiredStore.missing(properties.store());
-			}
-			return new EffectiveStore(cache.isOn() ? cached(store, cache) : store);
+	@Bean
+	EffectiveStore idempotencyEffectiveStore(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
+			IdempotencyProperties.ReplayCache cache) {
+		IdempotencyStore store = stores.getIfAvailable();
+		if (store == null) {
+			throw RequiredStore.missing(properties.store());
 		}
+		return new EffectiveStore(cache.isOn() ? cached(store, cache) : store);
+	}
 
-		@Bean
-		IdempotencyEngine idempotencyEngine(EffectiveStore store, IdempotencyProperties properties,
-				PayloadEncryption encryption, ObjectProvider<IdempotencyObserver> observers,
-				ObjectProvider<CurrentTrace> trace) {
-			return new IdempotencyEngine(store.store(), properties.onStoreFailure(), properties.maxRun(), encryption,
-					observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
-		}
+	@Bean
+	IdempotencyEngine idempotencyEngine(EffectiveStore store, IdempotencyProperties properties,
+			PayloadEncryption encryption, ObjectProvider<IdempotencyObserver> observers,
+			ObjectProvider<CurrentTrace> trace) {
+		return new IdempotencyEngine(store.store(), properties.onStoreFailure(), properties.maxRun(), encryption,
+				observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
+	}
 
-		@Bean
-		@ConditionalOnMissingBean
-		KeyAdministration idempotencyKeyAdministration(EffectiveStore store, PayloadEncryption encryption,
-				ObjectProvider<IdempotencyTransactionSource> transactionSource) {
-			return new KeyAdministration(store.store(), () -> {
-				IdempotencyTransactionSource source = transactionSource.getIfAvailable();
-				return (source != null) ? source.records() : List.of();
-			}, encryption);
-		}
+	@Bean
+	KeyAdministration idempotencyKeyAdministration(EffectiveStore store, PayloadEncryption encryption,
+			ObjectProvider<IdempotencyTransactionSource> transactionSource) {
+		return new KeyAdministration(store.store(), () -> {
+			IdempotencyTransactionSource source = transactionSource.getIfAvailable();
+			return (source != null) ? source.records() : List.of();
+		}, encryption);
+	}
 
-		@Bean
-		RequiredStore idempotencyRequiredStore(ListableBeanFactory beans, IdempotencyProperties properties,
-				ReplayCacheProperties cache) {
-			return new RequiredStore(beans, properties, cache);
-		}
+	@Bean
+	RequiredStore idempotencyRequiredStore(ListableBeanFactory beans, IdempotencyProperties properties,
+			IdempotencyProperties.ReplayCache cache) {
+		return new RequiredStore(beans, properties, cache);
+	}
 
-		private static IdempotencyStore cached(IdempotencyStore store, ReplayCacheProperties cache) {
-			return new CachingIdempotencyStore(store, cache.maxSize().toBytes(), cache.ttl());
-		}
+	private static IdempotencyStore cached(IdempotencyStore store, IdempotencyProperties.ReplayCache cache) {
+		return new CachingIdempotencyStore(store, cache.maxSize().toBytes(), cache.ttl());
+	}
 
+	/**
+	 * For applications with a secret.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	@Conditional(OnSecrets.class)
+	OneTimeTokens oneTimeTokens(KeySettings keys, IdempotencyProperties.Token properties) {
+		return new OneTimeTokens(keys.namespace(), properties.decoded(), properties.validity(),
+				IdempotencyAutoConfiguration::identify);
+	}
+
+	private static @Nullable String identify(Principal principal) {
+		return AuthenticatedPrincipals.isAnonymous(principal) ? null
+				: PrincipalScopeResolver.scopeOf(AuthenticatedPrincipals.issuerOf(principal), principal.getName());
 	}
 
 	/**
@@ -119,7 +134,8 @@ public final class IdempotencyAutoConfiguration {
 	 */
 	static final class RequiredStore {
 
-		RequiredStore(ListableBeanFactory beans, IdempotencyProperties properties, ReplayCacheProperties cache) {
+		RequiredStore(ListableBeanFactory beans, IdempotencyProperties properties,
+				IdempotencyProperties.ReplayCache cache) {
 			if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, IdempotencyStore.class, true,
 					false).length == 0) {
 				throw missing(properties.store());
@@ -150,6 +166,26 @@ public final class IdempotencyAutoConfiguration {
 							+ "mark one of several RedisConnectionFactory or DataSource beans as @Primary; "
 							+ "declare a bean of type IdempotencyStore; or set idempotent.enabled=false.",
 					null);
+		}
+
+	}
+
+	/**
+	 * The store that the guard calls.
+	 *
+	 * @param store the store of the application, behind a replay cache if that is on
+	 */
+	public record EffectiveStore(IdempotencyStore store) {
+	}
+
+	/**
+	 * An empty list, such as from a variable that is not set, is none.
+	 */
+	static final class OnSecrets implements Condition {
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			return IdempotencyProperties.Token.hasSecrets(context.getEnvironment());
 		}
 
 	}

@@ -30,12 +30,12 @@ import org.springframework.http.client.ClientHttpRequestInterceptor;
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @ConditionalOnClass(ClientHttpRequestInterceptor.class)
 @Conditional(IdempotencyClientAutoConfiguration.OnTargets.class)
-@EnableConfigurationProperties(IdempotencyClientProperties.class)
-public final class IdempotencyClientAutoConfiguration {
+@EnableConfigurationProperties(IdempotencyProperties.Client.class)
+final class IdempotencyClientAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	IdempotencyKeyInterceptor idempotencyKeyInterceptor(IdempotencyClientProperties properties) {
+	IdempotencyKeyInterceptor idempotencyKeyInterceptor(IdempotencyProperties.Client properties) {
 		return new IdempotencyKeyInterceptor(properties.propagationTargets());
 	}
 

@@ -8,13 +8,13 @@ import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
-import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.kafka.IdempotencyBackOff;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
 import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.MethodSettings;
 import dev.idempotent.idempotency.operation.OperationSettings;
-import dev.idempotent.idempotency.operation.OperationSummary;
+import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import jakarta.servlet.ServletRequest;
 import org.springframework.beans.factory.ObjectProvider;
@@ -31,6 +31,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -51,7 +52,7 @@ import tools.jackson.databind.json.JsonMapper;
 				"org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @ConditionalOnClass({ JsonMapper.class, TransactionInterceptor.class })
-@EnableConfigurationProperties(IdempotencyMethodProperties.class)
+@EnableConfigurationProperties(IdempotencyProperties.Method.class)
 public final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
@@ -71,8 +72,9 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
+	@Lazy
 	MethodSettings idempotentMethodSettings(IdempotencyEngine engine, KeySettings keys, OperationSettings defaults,
-			IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
+			IdempotencyProperties.Method properties, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			ObjectProvider<TransactionAttributeSource> attributes) {
 		return new MethodSettings(engine, keys.namespace(), defaults, properties.waitTimeout(),
@@ -80,6 +82,7 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
+	@Lazy
 	@ConditionalOnMissingBean
 	IdempotencyTemplate idempotencyTemplate(MethodSettings settings) {
 		return new IdempotencyTemplate(settings);

@@ -5,11 +5,10 @@ import java.util.function.BooleanSupplier;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
-import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.openapi.IdempotencyOpenApiCustomizer;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
-import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
+import dev.idempotent.idempotency.web.IdempotencyOpenApiCustomizer;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
@@ -59,8 +58,10 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({ RequestMappingHandlerMapping.class, JsonMapper.class, FilterRegistrationBean.class })
 @ConditionalOnBean(name = IdempotencyStartup.HANDLER_MAPPING)
-@EnableConfigurationProperties(IdempotencyWebProperties.class)
+@EnableConfigurationProperties(IdempotencyProperties.Web.class)
 public final class IdempotencyWebAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyWebAutoConfiguration.class);
 
 	private static final String ALL_SERVLETS = "*";
 
@@ -72,14 +73,14 @@ public final class IdempotencyWebAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor idempotentHandlerEntryAdvisor(ObjectProvider<OperationSettings> defaults,
-			ObjectProvider<IdempotencyWebProperties> web) {
+			ObjectProvider<IdempotencyProperties.Web> web) {
 		return IdempotencyWebComponents.handlerEntryAdvice(requiresKeysInTransactions(defaults, web));
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor idempotentHandlerCallAdvisor(ObjectProvider<OperationSettings> defaults,
-			ObjectProvider<IdempotencyWebProperties> web) {
+			ObjectProvider<IdempotencyProperties.Web> web) {
 		return IdempotencyWebComponents.handlerCallAdvice(requiresKeysInTransactions(defaults, web));
 	}
 
@@ -87,7 +88,7 @@ public final class IdempotencyWebAutoConfiguration {
 	 * Evaluated late: a post-processor is created before the beans it depends on.
 	 */
 	private static BooleanSupplier requiresKeysInTransactions(ObjectProvider<OperationSettings> defaults,
-			ObjectProvider<IdempotencyWebProperties> web) {
+			ObjectProvider<IdempotencyProperties.Web> web) {
 		return SingletonSupplier.of(() -> defaults.getObject().guarantee() == Guarantee.TRANSACTION
 				&& !web.getObject().requiredFor().isEmpty())::obtain;
 	}
@@ -120,7 +121,7 @@ public final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	IdempotencyWebSettings idempotencyWebSettings(KeySettings keys, IdempotencyProperties properties,
-			IdempotencyWebProperties web, ObjectProvider<ResponseRedactor> redactors) {
+			IdempotencyProperties.Web web, ObjectProvider<ResponseRedactor> redactors) {
 		return web.settings(keys.namespace(), properties.onError(), redactors.orderedStream().toList());
 	}
 
@@ -134,9 +135,8 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	RequestTokens idempotencyRequestTokens(ObjectProvider<OneTimeTokens> tokens,
-			TokenConfiguration.TokenCallers callers) {
-		return new RequestTokens(tokens::getObject, callers.current());
+	RequestTokens idempotencyRequestTokens(ObjectProvider<OneTimeTokens> tokens) {
+		return new RequestTokens(tokens::getObject, AuthenticatedPrincipals::current);
 	}
 
 	/**
@@ -145,7 +145,6 @@ public final class IdempotencyWebAutoConfiguration {
 	 * after all registrations.
 	 */
 	@Bean
-	@ConditionalOnMissingBean
 	@FilterRegistration(servletNames = ALL_SERVLETS, matchAfter = true, dispatcherTypes = { DispatcherType.REQUEST,
 			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
 	IdempotencyFilter idempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
@@ -160,27 +159,6 @@ public final class IdempotencyWebAutoConfiguration {
 		return new FilterOrderCheck(context);
 	}
 
-	/**
-	 * Evaluated before the bean method above, so the condition refers to a filter of the
-	 * application.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBean(IdempotencyFilter.class)
-	static class WithFilterOfApplication {
-
-		@Bean
-		@ConditionalOnMissingBean(name = "idempotencyFilterRegistration")
-		FilterRegistrationBean<IdempotencyFilter> idempotencyFilterRegistration(IdempotencyFilter filter) {
-			FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(filter);
-			registration.addServletNames(ALL_SERVLETS);
-			registration.setMatchAfter(true);
-			registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR,
-					DispatcherType.FORWARD);
-			return registration;
-		}
-
-	}
-
 	@Bean
 	@ConditionalOnMissingBean(name = "idempotencyErrorFilterRegistration")
 	FilterRegistrationBean<Filter> idempotencyErrorFilterRegistration() {
@@ -191,32 +169,24 @@ public final class IdempotencyWebAutoConfiguration {
 		return registration;
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(Authentication.class)
+	@Bean
 	@ConditionalOnMissingBean(IdempotencyScopeResolver.class)
-	static class WithSecurity {
-
-		@Bean
-		PrincipalScopeResolver idempotencyScopeResolver() {
-			return new PrincipalScopeResolver(AuthenticatedPrincipals::issuerOf, AuthenticatedPrincipals::current);
+	PrincipalScopeResolver idempotencyScopeResolver(ObjectProvider<WithoutSecurity> withoutSecurity) {
+		if (withoutSecurity.getIfAvailable() != null) {
+			logger.warn("Without Spring Security, callers without a principal share one set of idempotency "
+					+ "keys, and those with an Authorization header are refused; declare a bean of type "
+					+ "IdempotencyScopeResolver to distinguish callers");
 		}
-
+		return new PrincipalScopeResolver(AuthenticatedPrincipals::issuerOf, AuthenticatedPrincipals::current);
 	}
 
+	/**
+	 * Nothing tells callers apart. Evaluated before the bean method above.
+	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingClass("org.springframework.security.core.Authentication")
 	@ConditionalOnMissingBean(IdempotencyScopeResolver.class)
 	static class WithoutSecurity {
-
-		private static final Logger logger = LoggerFactory.getLogger(WithoutSecurity.class);
-
-		@Bean
-		PrincipalScopeResolver idempotencyScopeResolver() {
-			logger.warn("Without Spring Security, callers without a principal share one set of idempotency "
-					+ "keys, and those with an Authorization header are refused; declare a bean of type "
-					+ "IdempotencyScopeResolver to distinguish callers");
-			return new PrincipalScopeResolver((principal) -> null, () -> null);
-		}
 
 	}
 

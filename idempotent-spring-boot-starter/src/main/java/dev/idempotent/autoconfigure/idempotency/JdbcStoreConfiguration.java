@@ -5,7 +5,7 @@ import javax.sql.DataSource;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencySweepers;
 import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;
@@ -37,7 +37,7 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, DataSourcePoolMetadata.class })
 @ConditionalOnSingleCandidate(DataSource.class)
-@EnableConfigurationProperties(IdempotencyJdbcProperties.class)
+@EnableConfigurationProperties(IdempotencyProperties.Jdbc.class)
 class JdbcStoreConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcStoreConfiguration.class);
@@ -51,7 +51,7 @@ class JdbcStoreConfiguration {
 	 */
 	@Bean
 	@Lazy(false)
-	TableScript idempotencySchema(DataSource dataSource, IdempotencyJdbcProperties properties) {
+	TableScript idempotencySchema(DataSource dataSource, IdempotencyProperties.Jdbc properties) {
 		return new TableScript(dataSource, properties.initializeSchema(), "idempotency",
 				(script) -> named(script, properties.table()),
 				(product) -> new IdempotentConfigurationException(
@@ -66,13 +66,13 @@ class JdbcStoreConfiguration {
 	 * table.
 	 */
 	private static String named(String script, String table) {
-		String usual = IdempotencyJdbcProperties.DEFAULT_TABLE;
+		String usual = IdempotencyProperties.Jdbc.DEFAULT_TABLE;
 		String index = table.substring(table.indexOf('.') + 1) + "_expires_at";
 		return script.replace(usual + "_expires_at", index).replaceAll("\\b" + usual + "\\b", table);
 	}
 
 	@Bean
-	JdbcIdempotencySweepers idempotencySweepers(IdempotencyJdbcProperties properties) {
+	JdbcIdempotencySweepers idempotencySweepers(IdempotencyProperties.Jdbc properties) {
 		return new JdbcIdempotencySweepers(properties.table(), properties.sweepInterval());
 	}
 
@@ -80,13 +80,13 @@ class JdbcStoreConfiguration {
 	@ConditionalOnMissingBean(IdempotencyTransactionSource.class)
 	JdbcTransactionSource idempotencyTransactionSource(BeanFactory beanFactory, DataSource dataSource,
 			ObjectProvider<TransactionAttributeSource> attributes, JdbcIdempotencySweepers sweepers,
-			IdempotencyJdbcProperties properties, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+			IdempotencyProperties.Jdbc properties, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		return new JdbcTransactionSource(beanFactory, properties.transactionManager(),
 				attributes.getIfUnique(AnnotationTransactionAttributeSource::new), dataSource, properties.table(),
 				maxWaiters(properties, dataSource, pools), properties.lockTimeout(), sweepers);
 	}
 
-	private static int maxWaiters(IdempotencyJdbcProperties properties, DataSource dataSource,
+	private static int maxWaiters(IdempotencyProperties.Jdbc properties, DataSource dataSource,
 			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		if (properties.maxWaiters() != null) {
 			return properties.maxWaiters();
@@ -108,7 +108,7 @@ class JdbcStoreConfiguration {
 	static class AsStore {
 
 		@Bean
-		IdempotencyStore jdbcIdempotencyStore(DataSource dataSource, IdempotencyJdbcProperties properties,
+		IdempotencyStore jdbcIdempotencyStore(DataSource dataSource, IdempotencyProperties.Jdbc properties,
 				JdbcIdempotencySweepers sweepers) {
 			sweepers.sweep(dataSource);
 			return new JdbcIdempotencyStore(dataSource, properties.table(), UnpooledConnections.of(dataSource));
@@ -118,7 +118,7 @@ class JdbcStoreConfiguration {
 		 * Runs after the migrations of all other beans.
 		 */
 		@Bean
-		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, IdempotencyJdbcProperties properties,
+		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, IdempotencyProperties.Jdbc properties,
 				ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 			return () -> {
 				new JdbcIdempotencyStore(dataSource, properties.table()).verify();

@@ -31,12 +31,12 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @ConditionalOnSingleCandidate(RedisConnectionFactory.class)
 @ConditionalOnMissingBean(IdempotencyStore.class)
 @ConditionalOnProperty(name = "idempotent.store", havingValue = "redis", matchIfMissing = true)
-@EnableConfigurationProperties(IdempotencyRedisProperties.class)
+@EnableConfigurationProperties(IdempotencyProperties.Redis.class)
 class RedisStoreConfiguration {
 
 	@Bean
 	IdempotencyRedisConnection idempotencyRedisConnection(RedisConnectionFactory application,
-			ObjectProvider<DataRedisConnectionDetails> details, IdempotencyRedisProperties properties) {
+			ObjectProvider<DataRedisConnectionDetails> details, IdempotencyProperties.Redis properties) {
 		LettuceConnectionFactory lettuce = ApplicationRedis.lettuce(application, details);
 		if (properties.waitsForReplicas()) {
 			return IdempotencyRedisConnection.confirmed(requireOneMaster(lettuce), properties.timeout(),
@@ -49,13 +49,13 @@ class RedisStoreConfiguration {
 	@Bean
 	@Lazy(false)
 	IdempotencyRedisLifecycle idempotencyRedisLifecycle(IdempotencyRedisConnection connection,
-			IdempotencyRedisProperties properties) {
+			IdempotencyProperties.Redis properties) {
 		return new IdempotencyRedisLifecycle(connection, properties.timeout());
 	}
 
 	@Bean
 	IdempotencyStore redisIdempotencyStore(IdempotencyRedisConnection connection,
-			IdempotencyRedisProperties properties) {
+			IdempotencyProperties.Redis properties) {
 		return new RedisIdempotencyStore(connection, properties.keyPrefix());
 	}
 

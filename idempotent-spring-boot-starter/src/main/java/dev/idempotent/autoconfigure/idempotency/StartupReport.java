@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
-import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationSummary;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationContext;

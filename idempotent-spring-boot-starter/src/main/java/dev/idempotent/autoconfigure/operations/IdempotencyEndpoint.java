@@ -6,7 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
@@ -18,11 +17,11 @@ import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredKey;
-import dev.idempotent.idempotency.engine.FoundKey;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.KeyAdministration;
-import dev.idempotent.idempotency.engine.KeyChange;
-import dev.idempotent.idempotency.engine.KeyState;
+import dev.idempotent.idempotency.engine.KeyAdministration.FoundKey;
+import dev.idempotent.idempotency.engine.KeyAdministration.KeyChange;
+import dev.idempotent.idempotency.engine.KeyAdministration.KeyState;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.token.OneTimeTokens;
@@ -37,6 +36,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.context.ApplicationEventPublisher;
 
 /**
  * The actuator's endpoint {@code idempotency}. Shows neither keys nor responses. The path
@@ -45,8 +45,8 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  */
 @WebEndpoint(id = "idempotency")
 @RegisterReflectionForBinding({ IdempotencyEndpoint.Overview.class, IdempotencyEndpoint.Changed.class,
-		RefusedOperationException.Problem.class, IdempotencyEndpoint.KeyAnswer.class })
-final class IdempotencyEndpoint {
+		IdempotencyEndpoint.KeyAnswer.class })
+final class IdempotencyEndpoint extends OperatorEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
 
@@ -76,13 +76,14 @@ final class IdempotencyEndpoint {
 
 	private final KeySettings settings;
 
-	private final OperatorAudit audit;
+	private final ApplicationEventPublisher publisher;
 
-	IdempotencyEndpoint(IdempotencyEngine engine, KeyAdministration keys, KeySettings settings, OperatorAudit audit) {
+	IdempotencyEndpoint(IdempotencyEngine engine, KeyAdministration keys, KeySettings settings,
+			ApplicationEventPublisher publisher) {
 		this.engine = engine;
 		this.keys = keys;
 		this.settings = settings;
-		this.audit = audit;
+		this.publisher = publisher;
 	}
 
 	@ReadOperation
@@ -154,19 +155,16 @@ final class IdempotencyEndpoint {
 		return KINDS.stream()
 			.filter((one) -> one.name().equals(stated))
 			.findFirst()
-			.orElseThrow(() -> RefusedOperationException.invalid("There is no such 'kind' of keys",
-					"Set 'kind' to one of " + KINDS.stream().map(Kind::name).collect(Collectors.joining(", "))
-							+ "; it is HEADER if omitted"));
+			.orElseThrow(() -> invalid("There is no such 'kind' of keys", "Set 'kind' to one of "
+					+ KINDS.stream().map(Kind::name).collect(Collectors.joining(", ")) + "; it is HEADER if omitted"));
 	}
 
 	private static String key(Kind origin, @Nullable String key) {
 		if (key == null || key.isEmpty()) {
-			throw RefusedOperationException.invalid("The request has no 'key'",
-					"Set 'key' to the key of the request or of the method");
+			throw invalid("The request has no 'key'", "Set 'key' to the key of the request or of the method");
 		}
 		if (origin == Kind.HEADER && key.startsWith("\"")) {
-			throw RefusedOperationException.invalid("The key is in quotes",
-					"Set 'key' to the value of the header without its quotes");
+			throw invalid("The key is in quotes", "Set 'key' to the value of the header without its quotes");
 		}
 		return key;
 	}
@@ -175,18 +173,17 @@ final class IdempotencyEndpoint {
 			@Nullable String issuer) {
 		boolean named = principal != null || issuer != null;
 		if ((origin == Kind.METHOD || origin == Kind.TOKEN) && (named || scope != null)) {
-			throw RefusedOperationException.invalid("A key of this kind has no scope",
-					"Omit 'scope', 'principal' and 'issuer'");
+			throw invalid("A key of this kind has no scope", "Omit 'scope', 'principal' and 'issuer'");
 		}
 		if (named && scope != null) {
-			throw RefusedOperationException.invalid("The request has both a 'scope' and a 'principal'",
+			throw invalid("The request has both a 'scope' and a 'principal'",
 					"Set 'principal' with the default IdempotencyScopeResolver, and 'scope' with one of the application");
 		}
 		if (!named) {
 			return (scope != null) ? scope : "";
 		}
 		if (principal == null || principal.isEmpty()) {
-			throw RefusedOperationException.invalid("The request has an 'issuer' without a 'principal'",
+			throw invalid("The request has an 'issuer' without a 'principal'",
 					"Set 'principal' to the name of the caller, or omit 'issuer'");
 		}
 		return PrincipalScopeResolver.scopeOf(issuer, principal);
@@ -195,11 +192,10 @@ final class IdempotencyEndpoint {
 	private static String operation(Kind origin, @Nullable String operation) {
 		String stated = (operation != null) ? operation : "";
 		if (origin == Kind.HEADER && !stated.isEmpty()) {
-			throw RefusedOperationException.invalid("A key from a header belongs to no 'operation'",
-					"Omit 'operation', or set another 'kind'");
+			throw invalid("A key from a header belongs to no 'operation'", "Omit 'operation', or set another 'kind'");
 		}
 		if (origin != Kind.HEADER && stated.isEmpty()) {
-			throw RefusedOperationException.invalid("The request has no 'operation'",
+			throw invalid("The request has no 'operation'",
 					"Set 'operation' to the name of the operation (the attribute 'name' of @Idempotent, else its class, "
 							+ "method and parameter types)");
 		}
@@ -212,8 +208,7 @@ final class IdempotencyEndpoint {
 	private static String serialOf(String token) {
 		String serial = OneTimeTokens.serialOf(token);
 		if (serial == null) {
-			throw RefusedOperationException.invalid("The key is not a one-time token",
-					"Set 'key' to the token as the page contains it");
+			throw invalid("The key is not a one-time token", "Set 'key' to the token as the page contains it");
 		}
 		return serial;
 	}
@@ -230,12 +225,12 @@ final class IdempotencyEndpoint {
 					: new Changed("forgotten", KeyAnswer.of(key, before), now, afterForget());
 			case ABSENT -> throw absent(key);
 			case REFUSED -> throw (release
-					? RefusedOperationException.conflict("The key is completed, so there is no claim to release",
+					? conflict("The key is completed, so there is no claim to release",
 							"Use DELETE /actuator/idempotency/{digest} if its work must run again")
-					: RefusedOperationException.conflict("A run has claimed the key and could complete it again",
+					: conflict("A run has claimed the key and could complete it again",
 							"Wait until the lease ends, or use POST /actuator/idempotency/{digest} first if the process "
 									+ "of the run has died"));
-			case CONTENDED -> throw RefusedOperationException.conflict("A request has changed the key at the same time",
+			case CONTENDED -> throw conflict("A request has changed the key at the same time",
 					"Look the key up again, and repeat the operation if it is still needed");
 		};
 	}
@@ -256,7 +251,7 @@ final class IdempotencyEndpoint {
 			return change;
 		}
 		catch (IdempotencyStoreException | UnsupportedOperationException ex) {
-			record(key, release, null, OperatorAudit.UNKNOWN, security);
+			record(key, release, null, UNKNOWN, security);
 			throw ex;
 		}
 	}
@@ -271,45 +266,34 @@ final class IdempotencyEndpoint {
 				outcome);
 		data.put("digest", key.digest());
 		data.put("outcome", outcome);
-		this.audit.publish(security, release ? "IDEMPOTENCY_KEY_RELEASED" : "IDEMPOTENCY_KEY_FORGOTTEN", data);
+		audit(this.publisher, security, release ? "IDEMPOTENCY_KEY_RELEASED" : "IDEMPOTENCY_KEY_FORGOTTEN", data);
 	}
 
 	private static IdempotencyKey digest(String digest) {
-		return OperatorParameters.digest(digest, "digest of a key",
-				"Take it from the log, or from POST /actuator/idempotency");
+		return digest(digest, "digest of a key", "Take it from the log, or from POST /actuator/idempotency");
 	}
 
-	private static RefusedOperationException absent(IdempotencyKey key) {
-		return RefusedOperationException.absent("There is no key with the digest " + key.digest(),
+	private static Refusal absent(IdempotencyKey key) {
+		return absent("There is no key with the digest " + key.digest(),
 				"Check kind, scope, operation and namespace. A key is absent before its first request, after a release "
 						+ "and after its retention; under Guarantee.TRANSACTION without another store also while its work runs");
 	}
 
-	private static WebEndpointResponse<?> answer(Supplier<?> work) {
-		try {
-			return new WebEndpointResponse<>(work.get());
+	@Override
+	@Nullable Refusal refusal(RuntimeException failure) {
+		if (failure instanceof UnsupportedOperationException) {
+			return new Refusal(NOT_IMPLEMENTED, String.valueOf(failure.getMessage()),
+					"Implement IdempotencyStore.find and forget; a store that wraps another one has to forward them");
 		}
-		catch (RefusedOperationException ex) {
-			return ex.toResponse();
-		}
-		catch (UnsupportedOperationException ex) {
-			return new RefusedOperationException(NOT_IMPLEMENTED, String.valueOf(ex.getMessage()),
-					"Implement IdempotencyStore.find and forget; a store that wraps another one has to forward them")
-				.toResponse();
-		}
-		catch (IdempotencyStoreUnavailableException ex) {
-			logger.debug("The idempotency endpoint could not read or change the store", ex);
-			return new RefusedOperationException(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
+		if (failure instanceof IdempotencyStoreUnavailableException) {
+			return new Refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
 					"The store or the database did not respond",
-					"Repeat the request; an operation that has already been done answers 404")
-				.toResponse();
+					"Repeat the request; an operation that has already been done answers 404");
 		}
-		catch (IdempotencyStoreException ex) {
-			logger.debug("The idempotency endpoint could not read or change the store", ex);
-			return new RefusedOperationException(WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR,
-					String.valueOf(ex.getMessage()), "Correct the store, then repeat the request")
-				.toResponse();
-		}
+		return (failure instanceof IdempotencyStoreException)
+				? new Refusal(WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR, String.valueOf(failure.getMessage()),
+						"Correct the store, then repeat the request")
+				: null;
 	}
 
 	/**

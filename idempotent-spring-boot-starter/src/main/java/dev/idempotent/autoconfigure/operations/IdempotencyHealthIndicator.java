@@ -2,14 +2,18 @@ package dev.idempotent.autoconfigure.operations;
 
 import java.time.Duration;
 import java.util.Set;
+import java.util.function.Supplier;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.KeyAdministration;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
@@ -30,15 +34,16 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 
 	private final Duration maxUnsettledAge;
 
-	private final EvictionCheck eviction;
+	private final Supplier<Set<String>> eviction;
 
 	/**
 	 * Creates the indicator.
 	 * @param maxUnsettledAge the age of the oldest unsettled key from which the instance
 	 * is down
+	 * @param eviction reads by which policies the store evicts keys; empty if it does not
 	 */
 	IdempotencyHealthIndicator(IdempotencyEngine engine, KeyAdministration keys, KeySettings settings,
-			Duration maxUnsettledAge, EvictionCheck eviction) {
+			Duration maxUnsettledAge, Supplier<Set<String>> eviction) {
 		this.engine = engine;
 		this.keys = keys;
 		this.settings = settings;
@@ -103,7 +108,7 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 
 	private void checkEviction(Health.Builder health) {
 		try {
-			Set<String> policies = this.eviction.policies();
+			Set<String> policies = this.eviction.get();
 			if (!policies.isEmpty()) {
 				health.withDetail("warning", "Redis may evict keys when its memory is full (maxmemory-policy "
 						+ String.join(", ", policies) + "), so that a retry would run again; use noeviction");
@@ -138,17 +143,30 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 	}
 
 	/**
-	 * Reads by which policies the store evicts keys.
+	 * Properties of the idempotency health indicator.
+	 *
+	 * @param maxUnsettledAge Age of the oldest key that this instance has claimed and not
+	 * yet completed or released, from which the health indicator reports DOWN. Defaults
+	 * to half of idempotent.max-run.
 	 */
-	@FunctionalInterface
-	interface EvictionCheck {
+	@ConfigurationProperties("idempotent.health")
+	record Properties(@Nullable Duration maxUnsettledAge) {
+
+		Properties {
+			if (maxUnsettledAge != null && maxUnsettledAge.toMillis() < 1) {
+				throw new IdempotentConfigurationException(
+						"idempotent.health.max-unsettled-age is " + maxUnsettledAge + ".",
+						"Set it to a duration of at least 1 ms, such as 15m, or omit it.", null);
+			}
+		}
 
 		/**
-		 * Reads the policies.
-		 * @return empty if the store does not evict keys
-		 * @throws RuntimeException if they cannot be read
+		 * Returns the age, by default one that leaves time to act before the lease is
+		 * lost.
 		 */
-		Set<String> policies();
+		Duration orHalfOf(Duration maxRun) {
+			return (this.maxUnsettledAge != null) ? this.maxUnsettledAge : maxRun.dividedBy(2);
+		}
 
 	}
 

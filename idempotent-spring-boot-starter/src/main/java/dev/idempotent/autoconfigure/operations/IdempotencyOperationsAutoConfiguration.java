@@ -1,13 +1,15 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.util.Set;
+
 import com.github.benmanes.caffeine.cache.Cache;
-import dev.idempotent.autoconfigure.idempotency.EffectiveStore;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.EffectiveStore;
+import dev.idempotent.autoconfigure.idempotency.KeySettings;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
-import dev.idempotent.idempotency.tracing.ClaimTraces;
-import dev.idempotent.idempotency.tracing.ObservedDecisions;
-import dev.idempotent.metrics.IdempotencyMetrics;
+import dev.idempotent.idempotency.engine.KeyAdministration;
+import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -15,25 +17,68 @@ import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Auto-configuration for operating idempotency: metrics and traces.
+ * Auto-configuration for operating idempotency keys: actuator endpoint, health indicator,
+ * metrics and traces.
  */
-@AutoConfiguration(before = IdempotencyAutoConfiguration.class, afterName = {
-		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
-		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
-		"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration",
-		"org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
-		"org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration" })
-@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
-public final class IdempotencyOperationsAutoConfiguration {
+@AutoConfiguration(after = IdempotencyAutoConfiguration.class,
+		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration",
+		afterName = {
+				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration" })
+@ConditionalOnBean(IdempotencyEngine.class)
+final class IdempotencyOperationsAutoConfiguration {
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, WebEndpoint.class, AuditApplicationEvent.class })
+	static class EndpointConfiguration {
+
+		@Bean
+		@ConditionalOnAvailableEndpoint
+		IdempotencyEndpoint idempotencyEndpoint(IdempotencyEngine engine, KeyAdministration keys, KeySettings settings,
+				ApplicationEventPublisher publisher) {
+			return new IdempotencyEndpoint(engine, keys, settings, publisher);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
+	@ConditionalOnEnabledHealthIndicator("idempotency")
+	@EnableConfigurationProperties(IdempotencyHealthIndicator.Properties.class)
+	static class HealthConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean(name = "idempotencyHealthIndicator")
+		IdempotencyHealthIndicator idempotencyHealthIndicator(IdempotencyEngine engine, KeyAdministration keys,
+				KeySettings settings, IdempotencyHealthIndicator.Properties properties,
+				ObjectProvider<IdempotencyRedisConnection> redis) {
+			return new IdempotencyHealthIndicator(engine, keys, settings, properties.orHalfOf(settings.maxRun()),
+					() -> {
+						IdempotencyRedisConnection connection = redis.getIfAvailable();
+						return (connection != null) ? connection.evictionPolicies() : Set.of();
+					});
+		}
+
+	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(MeterRegistry.class)
@@ -50,14 +95,11 @@ public final class IdempotencyOperationsAutoConfiguration {
 			return IdempotencyMetrics.gauges(engine::running, engine::settlementsWaiting, engine::oldestUnsettled);
 		}
 
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ MeterRegistry.class, Cache.class })
-	@ConditionalOnSingleCandidate(MeterRegistry.class)
-	static class CacheMetricsConfiguration {
-
+		/**
+		 * By name, because the class of the condition may be missing.
+		 */
 		@Bean
+		@ConditionalOnClass(name = "com.github.benmanes.caffeine.cache.Cache")
 		MeterBinder idempotencyReplayCacheMeters(ObjectProvider<EffectiveStore> store) {
 			return (registry) -> {
 				EffectiveStore effective = store.getIfAvailable();

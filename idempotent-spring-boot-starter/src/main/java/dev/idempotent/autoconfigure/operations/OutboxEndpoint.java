@@ -10,18 +10,18 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
+import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
-import dev.idempotent.outbox.DeadEvents;
-import dev.idempotent.outbox.EventCount;
 import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxPublisher;
-import dev.idempotent.outbox.OutboxSummary;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
-import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
-import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
+import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
+import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
+import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
+import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,9 +38,9 @@ import org.springframework.dao.DataAccessException;
  * The actuator's endpoint {@code outbox}. Shows neither payloads nor keys.
  */
 @WebEndpoint(id = "outbox")
-@RegisterReflectionForBinding({ OutboxEndpoint.Overview.class, OutboxEndpoint.DeadPage.class,
-		OutboxEndpoint.Entry.class, OutboxEndpoint.Circuit.class, RefusedOperationException.Problem.class })
-final class OutboxEndpoint {
+@RegisterReflectionForBinding({ OutboxEndpoint.Overview.class, DeadEvent.class, OutboxEndpoint.Entry.class,
+		OutboxEndpoint.Circuit.class })
+final class OutboxEndpoint extends OperatorEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);
 
@@ -90,7 +90,7 @@ final class OutboxEndpoint {
 				return Map.of("circuits", circuits());
 			}
 			DeadFilter filter = filter(id, type, topic);
-			int size = OperatorParameters.limit(limit);
+			int size = limit(limit);
 			return part.equals("dead") ? dead(filter, row(after), size)
 					: known(page(part, filter, after, size), "resource", RESOURCES);
 		});
@@ -106,14 +106,14 @@ final class OutboxEndpoint {
 		});
 	}
 
-	private DeadPage dead(DeadFilter filter, long after, int size) {
+	private Map<String, @Nullable Object> dead(DeadFilter filter, long after, int size) {
 		List<DeadEvent> page = this.deadEvents.list(filter, after, size);
-		return new DeadPage(page, (page.size() == size) ? page.get(size - 1).row() : null);
+		return page("dead", page, (page.size() == size) ? page.get(size - 1).row() : null);
 	}
 
 	private static <T> T known(@Nullable T answer, String what, String names) {
 		if (answer == null) {
-			throw RefusedOperationException.invalid("There is no " + what + " of this name", names);
+			throw invalid("There is no " + what + " of this name", names);
 		}
 		return answer;
 	}
@@ -134,7 +134,7 @@ final class OutboxEndpoint {
 			};
 		}
 		catch (IllegalArgumentException ex) {
-			throw RefusedOperationException.invalid("The parameter 'after' is not the end of a page",
+			throw invalid("The parameter 'after' is not the end of a page",
 					"Specify the value of 'next' of the previous page");
 		}
 	}
@@ -157,9 +157,17 @@ final class OutboxEndpoint {
 	}
 
 	private static Map<String, @Nullable Object> page(String state, Page page) {
+		return page(state, page.events().stream().map(Entry::of).toList(), page.next());
+	}
+
+	/**
+	 * Returns a page.
+	 * @param next the {@code after} of the next page, or {@code null} on the last one
+	 */
+	private static Map<String, @Nullable Object> page(String state, List<?> events, @Nullable Object next) {
 		Map<String, @Nullable Object> answer = new LinkedHashMap<>();
-		answer.put(state, page.events().stream().map(Entry::of).toList());
-		answer.put("next", page.next());
+		answer.put(state, events);
+		answer.put("next", next);
 		return answer;
 	}
 
@@ -183,7 +191,7 @@ final class OutboxEndpoint {
 	 */
 	private Map<String, Integer> pause(String topic) {
 		if (!this.topics.serves(topic)) {
-			throw RefusedOperationException.invalid("No publisher of this application serves the topic",
+			throw invalid("No publisher of this application serves the topic",
 					"Specify a topic as <publisher>:<destination>, with one of: " + String.join(", ",
 							this.topics.publishers().stream().map(OutboxPublisher::prefix).toList()));
 		}
@@ -191,11 +199,10 @@ final class OutboxEndpoint {
 			return changed("paused", topic, this.control.pause(topic));
 		}
 		catch (IllegalArgumentException ex) {
-			throw RefusedOperationException.invalid("The parameter 'topic' is not a topic",
-					String.valueOf(ex.getMessage()));
+			throw invalid("The parameter 'topic' is not a topic", String.valueOf(ex.getMessage()));
 		}
 		catch (IllegalStateException ex) {
-			throw RefusedOperationException.invalid(String.valueOf(ex.getMessage()), "Resume some of them first");
+			throw invalid(String.valueOf(ex.getMessage()), "Resume some of them first");
 		}
 	}
 
@@ -247,19 +254,18 @@ final class OutboxEndpoint {
 		DeadFilter filter = filter(id, type, topic);
 		boolean everything = Boolean.TRUE.equals(all);
 		if (!everything && filter.equals(DeadFilter.ALL)) {
-			throw RefusedOperationException.invalid("The request does not specify which events",
+			throw invalid("The request does not specify which events",
 					"Specify id, type or topic, or all=true for all of them");
 		}
 		if (everything && !filter.equals(DeadFilter.ALL)) {
-			throw RefusedOperationException.invalid("The request specifies both all events and some of them",
+			throw invalid("The request specifies both all events and some of them",
 					"Specify either all=true, or id, type or topic");
 		}
 		return filter;
 	}
 
 	private static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic) {
-		return new DeadFilter((id != null) ? id(id) : null, OperatorParameters.stated("type", type),
-				OperatorParameters.stated("topic", topic));
+		return new DeadFilter((id != null) ? id(id) : null, stated("type", type), stated("topic", topic));
 	}
 
 	private static UUID id(String id) {
@@ -267,7 +273,7 @@ final class OutboxEndpoint {
 			return UUID.fromString(id);
 		}
 		catch (IllegalArgumentException ex) {
-			throw RefusedOperationException.invalid("The parameter 'id' is not a UUID",
+			throw invalid("The parameter 'id' is not a UUID",
 					"Specify the id of an event as the lists of the endpoint show it");
 		}
 	}
@@ -275,30 +281,20 @@ final class OutboxEndpoint {
 	private static String topicAlone(@Nullable String id, @Nullable String type, @Nullable String topic,
 			@Nullable Boolean all) {
 		if (topic == null || id != null || type != null || all != null) {
-			throw RefusedOperationException.invalid("The request does not specify just a topic",
-					"Specify one topic, and nothing else");
+			throw invalid("The request does not specify just a topic", "Specify one topic, and nothing else");
 		}
-		return Objects.requireNonNull(OperatorParameters.stated("topic", topic));
+		return Objects.requireNonNull(stated("topic", topic));
 	}
 
 	private static long row(@Nullable String after) {
-		return OperatorParameters.number("after", after, 0, 0, Long.MAX_VALUE);
+		return number("after", after, 0, 0, Long.MAX_VALUE);
 	}
 
-	private static WebEndpointResponse<?> answer(Supplier<?> work) {
-		try {
-			return new WebEndpointResponse<>(work.get());
-		}
-		catch (RefusedOperationException ex) {
-			return ex.toResponse();
-		}
-		catch (DataAccessException ex) {
-			logger.debug("The outbox endpoint could not read or change the database", ex);
-			return new RefusedOperationException(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
-					"The database failed: " + ex.getClass().getSimpleName(),
-					"Check that the database is reachable and has the outbox tables, then retry")
-				.toResponse();
-		}
+	@Override
+	@Nullable Refusal refusal(RuntimeException failure) {
+		return (failure instanceof DataAccessException) ? new Refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
+				"The database failed: " + failure.getClass().getSimpleName(),
+				"Check that the database is reachable and has the outbox tables, then retry") : null;
 	}
 
 	/**
@@ -322,14 +318,6 @@ final class OutboxEndpoint {
 							List.copyOf(relay.unavailableDestinations()), List.copyOf(relay.pausedTopics()));
 		}
 
-	}
-
-	/**
-	 * A page of dead events.
-	 *
-	 * @param next the {@code after} of the next page, or {@code null} on the last one
-	 */
-	record DeadPage(List<DeadEvent> dead, @Nullable Long next) {
 	}
 
 	/**

@@ -4,13 +4,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.OutboxBacklog;
-import dev.idempotent.outbox.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
+import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.dao.DataAccessException;
@@ -91,6 +94,24 @@ final class OutboxHealthIndicator implements HealthIndicator {
 
 	private boolean isTooOld(Duration age) {
 		return age.compareTo(this.maxAge) > 0;
+	}
+
+	/**
+	 * Properties of the outbox health indicator.
+	 *
+	 * @param maxAge Age of the oldest pending event from which the health indicator
+	 * reports DOWN.
+	 */
+	@ConfigurationProperties("idempotent.outbox.health")
+	record Properties(@DefaultValue("5m") Duration maxAge) {
+
+		Properties {
+			if (maxAge.toMillis() < 1) {
+				throw new IdempotentConfigurationException("idempotent.outbox.health.max-age is " + maxAge + ".",
+						"Set it to a duration of at least 1 ms, such as 5m, or omit it.", null);
+			}
+		}
+
 	}
 
 }

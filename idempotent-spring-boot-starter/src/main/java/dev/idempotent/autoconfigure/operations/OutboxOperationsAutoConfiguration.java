@@ -4,15 +4,12 @@ import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.outbox.OutboxActivation;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
-import dev.idempotent.metrics.OutboxMetrics;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.relay.OutboxRelay;
-import dev.idempotent.outbox.tracing.ReceivedEvents;
-import dev.idempotent.outbox.tracing.TraceHeaders;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.observation.ObservationRegistry;
@@ -47,7 +44,7 @@ import org.springframework.context.annotation.Lazy;
 				"org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
 				"org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration" })
 @ConditionalOnBean(OutboxActivation.class)
-public final class OutboxOperationsAutoConfiguration {
+final class OutboxOperationsAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, WebEndpoint.class })
@@ -66,13 +63,13 @@ public final class OutboxOperationsAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
 	@ConditionalOnEnabledHealthIndicator("outbox")
-	@EnableConfigurationProperties(OutboxHealthProperties.class)
+	@EnableConfigurationProperties(OutboxHealthIndicator.Properties.class)
 	static class HealthConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(name = "outboxHealthIndicator")
 		OutboxHealthIndicator outboxHealthIndicator(OutboxOperations operations, OutboxActivation activation,
-				ObjectProvider<OutboxRelay> relay, OutboxHealthProperties properties) {
+				ObjectProvider<OutboxRelay> relay, OutboxHealthIndicator.Properties properties) {
 			return new OutboxHealthIndicator(operations, () -> activation.isActive() ? relay.getObject() : null,
 					properties.maxAge());
 		}

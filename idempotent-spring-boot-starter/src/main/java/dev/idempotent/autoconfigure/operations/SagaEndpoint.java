@@ -27,6 +27,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.dao.DataAccessException;
 
 /**
@@ -34,9 +35,8 @@ import org.springframework.dao.DataAccessException;
  * retries halted ones and skips steps of them, or explains why that is not possible.
  */
 @WebEndpoint(id = "saga")
-@RegisterReflectionForBinding({ SagaEndpoint.Overview.class, SagaEndpoint.Answer.class,
-		RefusedOperationException.Problem.class })
-final class SagaEndpoint {
+@RegisterReflectionForBinding({ SagaEndpoint.Overview.class, SagaEndpoint.Answer.class })
+final class SagaEndpoint extends OperatorEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEndpoint.class);
 
@@ -53,7 +53,7 @@ final class SagaEndpoint {
 
 	private final Supplier<Instance> instance;
 
-	private final OperatorAudit audit;
+	private final ApplicationEventPublisher publisher;
 
 	/**
 	 * Creates the endpoint.
@@ -62,12 +62,12 @@ final class SagaEndpoint {
 	 * @param instance supplies the state of this instance
 	 */
 	SagaEndpoint(SagaAdministration sagas, Function<IdempotencyKey, @Nullable SagaSnapshot> find,
-			Supplier<Counts> counts, Supplier<Instance> instance, OperatorAudit audit) {
+			Supplier<Counts> counts, Supplier<Instance> instance, ApplicationEventPublisher publisher) {
 		this.sagas = sagas;
 		this.find = find;
 		this.counts = counts;
 		this.instance = instance;
-		this.audit = audit;
+		this.publisher = publisher;
 	}
 
 	@ReadOperation
@@ -92,7 +92,7 @@ final class SagaEndpoint {
 					apply(saga, null, "", security);
 				}
 				case "skip" -> apply(saga, requireStep(step), requireNote(note), security);
-				default -> throw RefusedOperationException.invalid("There is no operation of this name",
+				default -> throw invalid("There is no operation of this name",
 						"POST /actuator/saga/{id}/retry or POST /actuator/saga/{id}/skip");
 			}
 			return Answer.of(require(saga));
@@ -101,11 +101,7 @@ final class SagaEndpoint {
 
 	private Map<String, List<Facts>> list(@Nullable String status, @Nullable String name, @Nullable String limit) {
 		return Map.of("sagas",
-				this.sagas
-					.list(status(status), OperatorParameters.stated("name", name), OperatorParameters.limit(limit))
-					.stream()
-					.map(Facts::of)
-					.toList());
+				this.sagas.list(status(status), stated("name", name), limit(limit)).stream().map(Facts::of).toList());
 	}
 
 	/**
@@ -120,13 +116,12 @@ final class SagaEndpoint {
 			changed = (step != null) ? this.sagas.skip(id, step, note) : this.sagas.retry(id);
 		}
 		catch (DataAccessException ex) {
-			publish(saga, step, note, OperatorAudit.UNKNOWN, security);
+			publish(saga, step, note, UNKNOWN, security);
 			throw ex;
 		}
 		if (!changed) {
 			requireChangeable(id, step);
-			throw RefusedOperationException.conflict(
-					"The saga was halted before it was undone, so it may still complete",
+			throw conflict("The saga was halted before it was undone, so it may still complete",
 					"Retry the saga. When its deadline has passed, it is undone then");
 		}
 		publish(saga, step, note, "DONE", security);
@@ -150,13 +145,13 @@ final class SagaEndpoint {
 			logger.info("An operator has requested to retry the saga {} ({}): {}", saga.id(), saga.name(), outcome);
 		}
 		data.put("outcome", outcome);
-		this.audit.publish(security, (step != null) ? "SAGA_STEP_SKIPPED" : "SAGA_RETRIED", data);
+		audit(this.publisher, security, (step != null) ? "SAGA_STEP_SKIPPED" : "SAGA_RETRIED", data);
 	}
 
 	private SagaSnapshot require(IdempotencyKey id) {
 		SagaSnapshot saga = this.find.apply(id);
 		if (saga == null) {
-			throw RefusedOperationException.absent("There is no saga with this id",
+			throw absent("There is no saga with this id",
 					"List sagas with GET /actuator/saga/list. A saga is absent before its first step is recorded and "
 							+ "after its retention (idempotent.saga.retention)");
 		}
@@ -166,9 +161,8 @@ final class SagaEndpoint {
 	private SagaSnapshot requireChangeable(IdempotencyKey id, @Nullable String step) {
 		SagaSnapshot saga = require(id);
 		if (saga.status() != SagaStatus.HALTED) {
-			throw RefusedOperationException.conflict("The saga is not halted: it is " + saga.status(),
-					saga.status().isOpen() ? "Wait: it continues by itself"
-							: "Nothing can be done: the saga has ended");
+			throw conflict("The saga is not halted: it is " + saga.status(), saga.status().isOpen()
+					? "Wait: it continues by itself" : "Nothing can be done: the saga has ended");
 		}
 		if (step != null) {
 			requireNotUndone(saga, step);
@@ -181,17 +175,15 @@ final class SagaEndpoint {
 			.stream()
 			.filter((each) -> each.name().equals(step))
 			.findFirst()
-			.orElseThrow(() -> RefusedOperationException.absent("The saga has recorded no step of this name",
+			.orElseThrow(() -> absent("The saga has recorded no step of this name",
 					"Take the name from GET /actuator/saga/{id}"));
 		if (recorded.state() == StepState.COMPENSATED) {
-			throw RefusedOperationException.conflict("The step is already undone",
-					"Retry the saga, or skip another step");
+			throw conflict("The step is already undone", "Retry the saga, or skip another step");
 		}
 	}
 
 	private static IdempotencyKey id(String id) {
-		return OperatorParameters.digest(id, "id of a saga",
-				"Take it from the log, from GET /actuator/saga/list, or use 'list'");
+		return digest(id, "id of a saga", "Take it from the log, from GET /actuator/saga/list, or use 'list'");
 	}
 
 	private static @Nullable SagaStatus status(@Nullable String status) {
@@ -201,7 +193,7 @@ final class SagaEndpoint {
 		return Arrays.stream(SagaStatus.values())
 			.filter((each) -> each.name().equals(status.toUpperCase(Locale.ROOT)))
 			.findFirst()
-			.orElseThrow(() -> RefusedOperationException.invalid("The parameter 'status' is not the status of a saga",
+			.orElseThrow(() -> invalid("The parameter 'status' is not the status of a saga",
 					"Set it to one of "
 							+ Arrays.stream(SagaStatus.values()).map(SagaStatus::name).collect(Collectors.joining(", "))
 							+ ", or omit it for sagas that are open or halted"));
@@ -209,7 +201,7 @@ final class SagaEndpoint {
 
 	private static String requireStep(@Nullable String step) {
 		if (step == null || step.isBlank()) {
-			throw RefusedOperationException.invalid("The request has no 'step'",
+			throw invalid("The request has no 'step'",
 					"Set 'step' to the name of a step as GET /actuator/saga/{id} shows it");
 		}
 		return step;
@@ -217,12 +209,11 @@ final class SagaEndpoint {
 
 	private static String requireNote(@Nullable String note) {
 		if (note == null || note.isBlank()) {
-			throw RefusedOperationException.invalid("The request has no 'note'",
+			throw invalid("The request has no 'note'",
 					"Set 'note' to how the step was undone by hand, without personal data");
 		}
 		if (note.length() > MAX_NOTE) {
-			throw RefusedOperationException.invalid("The 'note' is too long",
-					"Shorten it to at most " + MAX_NOTE + " characters");
+			throw invalid("The 'note' is too long", "Shorten it to at most " + MAX_NOTE + " characters");
 		}
 		return note;
 	}
@@ -232,27 +223,18 @@ final class SagaEndpoint {
 	 */
 	private static void requireNeither(@Nullable String step, @Nullable String note) {
 		if (step != null || note != null) {
-			throw RefusedOperationException.invalid(
-					"A retry concerns the whole saga and takes neither 'step' nor 'note'",
+			throw invalid("A retry concerns the whole saga and takes neither 'step' nor 'note'",
 					"Omit them, or skip the step with POST /actuator/saga/{id}/skip");
 		}
 	}
 
-	private static WebEndpointResponse<?> answer(Supplier<?> work) {
-		try {
-			return new WebEndpointResponse<>(work.get());
-		}
-		catch (RefusedOperationException ex) {
-			return ex.toResponse();
-		}
-		catch (DataAccessException ex) {
-			logger.debug("The saga endpoint could not read or change the database", ex);
-			return new RefusedOperationException(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
-					"The database failed: " + ex.getClass().getSimpleName(),
-					"Check that the database is reachable and has the tables of sagas, then look the saga up "
-							+ "and repeat the request if it is still needed")
-				.toResponse();
-		}
+	@Override
+	@Nullable Refusal refusal(RuntimeException failure) {
+		return (failure instanceof DataAccessException) ? new Refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
+				"The database failed: " + failure.getClass().getSimpleName(),
+				"Check that the database is reachable and has the tables of sagas, then look the saga up "
+						+ "and repeat the request if it is still needed")
+				: null;
 	}
 
 	/**

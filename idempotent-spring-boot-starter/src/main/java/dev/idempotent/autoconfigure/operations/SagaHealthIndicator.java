@@ -4,10 +4,13 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.dao.DataAccessException;
@@ -68,6 +71,24 @@ final class SagaHealthIndicator implements HealthIndicator {
 			health.withDetail("warning", "Halted sagas need an operator: see the endpoint 'saga'");
 		}
 		return health.build();
+	}
+
+	/**
+	 * Properties of the saga health indicator.
+	 *
+	 * @param maxDueAge How long a due saga may wait for an instance that continues it
+	 * before the health indicator reports DOWN.
+	 */
+	@ConfigurationProperties("idempotent.saga.health")
+	record Properties(@DefaultValue("5m") Duration maxDueAge) {
+
+		Properties {
+			if (maxDueAge.toMillis() < 1) {
+				throw new IdempotentConfigurationException("idempotent.saga.health.max-due-age is " + maxDueAge + ".",
+						"Set it to a duration of at least 1 ms, such as 5m, or omit it.", null);
+			}
+		}
+
 	}
 
 }

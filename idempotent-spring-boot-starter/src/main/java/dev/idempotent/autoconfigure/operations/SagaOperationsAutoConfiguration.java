@@ -5,7 +5,6 @@ import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.metrics.SagaMetrics;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaAdministration.Counts;
@@ -44,7 +43,7 @@ import org.springframework.context.annotation.Lazy;
 		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration",
 		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnBean(SagaMethods.class)
-public final class SagaOperationsAutoConfiguration {
+final class SagaOperationsAutoConfiguration {
 
 	/**
 	 * How many sagas of each status are counted.
@@ -70,7 +69,7 @@ public final class SagaOperationsAutoConfiguration {
 			return new SagaEndpoint(sagas, (id) -> find(store.getObject(), id), counts(sagas, methods), () -> {
 				List<String> served = names(methods);
 				return new SagaEndpoint.Instance(served.isEmpty() ? 0 : engine.getObject().running(), served);
-			}, new OperatorAudit(publisher));
+			}, publisher);
 		}
 
 		private static @Nullable SagaSnapshot find(JdbcSagaStore store, IdempotencyKey id) {
@@ -83,13 +82,13 @@ public final class SagaOperationsAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
 	@ConditionalOnEnabledHealthIndicator("saga")
-	@EnableConfigurationProperties(SagaHealthProperties.class)
+	@EnableConfigurationProperties(SagaHealthIndicator.Properties.class)
 	static class HealthConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(name = "sagaHealthIndicator")
 		SagaHealthIndicator sagaHealthIndicator(@Lazy SagaAdministration sagas, SagaMethods methods,
-				SagaHealthProperties properties) {
+				SagaHealthIndicator.Properties properties) {
 			return new SagaHealthIndicator(() -> !methods.definitions().isEmpty(), counts(sagas, methods),
 					properties.maxDueAge());
 		}

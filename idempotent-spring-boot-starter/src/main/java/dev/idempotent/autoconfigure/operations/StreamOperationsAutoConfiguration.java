@@ -4,11 +4,9 @@ import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
-import dev.idempotent.metrics.StreamMetrics;
 import dev.idempotent.stream.RedeliveryPolicy;
 import dev.idempotent.stream.RedisStreamListenerContainer;
 import dev.idempotent.stream.StreamInspector;
-import dev.idempotent.stream.tracing.ReceiverObservation;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.MeterObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -33,7 +31,7 @@ import org.springframework.context.annotation.Lazy;
 				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
 				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBean(RedisStreamListenerContainer.class)
-public final class StreamOperationsAutoConfiguration {
+final class StreamOperationsAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, Endpoint.class })

@@ -1,5 +1,5 @@
 /**
- * Auto-configuration for operating the outbox.
+ * Auto-configuration of what operators see: endpoints, health, meters and traces.
  */
 @NullMarked
 package dev.idempotent.autoconfigure.operations;

@@ -35,7 +35,6 @@ import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.jdbc.OutboxTables;
-import dev.idempotent.outbox.json.JacksonPayloadWriter;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
 import dev.idempotent.outbox.transaction.TransactionBoundOutbox;

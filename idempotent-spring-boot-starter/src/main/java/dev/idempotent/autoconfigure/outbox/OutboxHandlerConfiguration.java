@@ -44,13 +44,13 @@ class OutboxHandlerConfiguration {
 			@Override
 			public int concurrency(String handler) {
 				Handlers all = properties.handlers();
-				return all.concurrencyOf().getOrDefault(handler, all.concurrency());
+				return all.concurrencies().getOrDefault(handler, all.concurrency());
 			}
 
 			@Override
 			public Duration lease(String handler) {
 				Handlers all = properties.handlers();
-				return all.leaseOf().getOrDefault(handler, all.lease());
+				return all.leases().getOrDefault(handler, all.lease());
 			}
 
 			@Override

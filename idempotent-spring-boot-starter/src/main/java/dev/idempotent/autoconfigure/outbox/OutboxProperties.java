@@ -261,21 +261,21 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 	 * out after it. Then another instance can handle the event.
 	 * @param concurrency How many events each handler handles at the same time, in each
 	 * instance.
-	 * @param leaseOf The lease of single handlers, by name, such as
-	 * idempotent.outbox.handlers.lease-of.book=5m.
-	 * @param concurrencyOf The concurrency of single handlers, by name, such as
-	 * idempotent.outbox.handlers.concurrency-of.book=4.
+	 * @param leases The leases of single handlers, by name, such as
+	 * idempotent.outbox.handlers.leases.book=5m.
+	 * @param concurrencies The concurrencies of single handlers, by name, such as
+	 * idempotent.outbox.handlers.concurrencies.book=4.
 	 */
 	record Handlers(@DefaultValue("1m") Duration lease, @DefaultValue("1") int concurrency,
-			@DefaultValue Map<String, Duration> leaseOf, @DefaultValue Map<String, Integer> concurrencyOf) {
+			@DefaultValue Map<String, Duration> leases, @DefaultValue Map<String, Integer> concurrencies) {
 
 		private static final String NAME = "idempotent.outbox.handlers.";
 
 		Handlers {
 			Durations.require(NAME + "lease", lease);
-			leaseOf.forEach((handler, value) -> Durations.require(NAME + "lease-of." + handler, value));
+			leases.forEach((handler, value) -> Durations.require(NAME + "leases." + handler, value));
 			require("concurrency", concurrency);
-			concurrencyOf.forEach((handler, value) -> require("concurrency-of." + handler, value));
+			concurrencies.forEach((handler, value) -> require("concurrencies." + handler, value));
 		}
 
 		private static void require(String name, int concurrency) {
@@ -289,8 +289,8 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		 * Requires that all handlers exist that properties name.
 		 */
 		void requireKnown(Set<String> handlers) {
-			leaseOf().keySet().forEach((name) -> requireKnown(NAME + "lease-of." + name, name, handlers));
-			concurrencyOf().keySet().forEach((name) -> requireKnown(NAME + "concurrency-of." + name, name, handlers));
+			leases().keySet().forEach((name) -> requireKnown(NAME + "leases." + name, name, handlers));
+			concurrencies().keySet().forEach((name) -> requireKnown(NAME + "concurrencies." + name, name, handlers));
 		}
 
 		static void requireKnown(String property, String name, Set<String> handlers) {

@@ -11,7 +11,7 @@ import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcProperties;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyProperties;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
 import dev.idempotent.encryption.PayloadEncryption;
@@ -110,14 +110,14 @@ public final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	@DependsOn("sagaSchema")
-	JdbcSagaStore sagaStore(DataSource dataSource, SagaTables tables, IdempotencyJdbcProperties jdbc) {
+	JdbcSagaStore sagaStore(DataSource dataSource, SagaTables tables, IdempotencyProperties.Jdbc jdbc) {
 		return new JdbcSagaStore(dataSource, tables, jdbc.lockTimeout());
 	}
 
 	@Bean(destroyMethod = "close")
 	@Lazy
 	SagaEngine sagaEngine(BeanFactory beanFactory, JdbcSagaStore store, SagaProperties properties, KeySettings keys,
-			IdempotencyJdbcProperties jdbc, ObjectProvider<FailureClassifier> failures, PayloadEncryption encryption,
+			IdempotencyProperties.Jdbc jdbc, ObjectProvider<FailureClassifier> failures, PayloadEncryption encryption,
 			ObjectProvider<SagaObserver> observers) {
 		return new SagaEngine(store, SagaStartupCheck.transactionManager(beanFactory, jdbc.transactionManager()),
 				properties.settings(UUID.randomUUID().toString(), keys.maxRun()),
@@ -143,7 +143,7 @@ public final class SagaAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	SmartInitializingSingleton sagaMethodsCheck(ConfigurableListableBeanFactory beanFactory, SagaMethods methods,
-			ObjectProvider<JdbcSagaStore> store, IdempotencyJdbcProperties jdbc, Environment environment) {
+			ObjectProvider<JdbcSagaStore> store, IdempotencyProperties.Jdbc jdbc, Environment environment) {
 		return () -> SagaStartupCheck.run(beanFactory, methods, store, jdbc.transactionManager(), environment);
 	}
 

@@ -73,11 +73,7 @@ record SagaProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30s"
 					"idempotent.saga.%s (%s) is shorter than idempotent.saga.lease (%s).".formatted(name, value, lease),
 					"Set idempotent.saga.%s to at least idempotent.saga.lease.".formatted(name), null);
 		}
-		if (value.compareTo(IdempotencyStore.MAX_DURATION) > 0) {
-			throw new IdempotentConfigurationException(
-					"idempotent.saga.%s is %s, but must be at most 3650d.".formatted(name, value),
-					"Set idempotent.saga.%s to a duration of at most 3650d.".formatted(name), null);
-		}
+		Durations.require("idempotent.saga." + name, value, IdempotencyStore.MAX_DURATION);
 	}
 
 }

@@ -1,9 +1,9 @@
 package dev.idempotent.autoconfigure.startup;
 
 import java.lang.annotation.Annotation;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
@@ -15,72 +15,74 @@ import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.stream.RedisStreamListener;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport;
+import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport.ConditionAndOutcomes;
 import org.springframework.core.env.Environment;
-import org.springframework.util.ClassUtils;
 
 /**
  * A feature that gives an annotation its effect.
  *
  * @param annotation the annotation of methods
  * @param property the property that disables the feature
+ * @param autoConfigurations the names of its auto-configurations, without what all share
  * @param beanNames the beans that the feature consists of
- * @param requirements what the feature requires of the application
+ * @param requirements what to do if a condition is not met, without the full stop
  * @param essential the properties that must not disable the feature of an annotated
  * method; none if the application may
  */
-record Feature(Class<? extends Annotation> annotation, String property, List<String> beanNames,
-		List<Requirement> requirements, List<String> essential) {
+record Feature(Class<? extends Annotation> annotation, String property, List<String> autoConfigurations,
+		List<String> beanNames, String requirements, List<String> essential) {
+
+	private static final String DATABASE = "Add spring-boot-starter-jackson, and -jdbc or -data-jpa, to the "
+			+ "application, point spring.datasource.* at a database, and mark one of several DataSource beans as @Primary";
 
 	/**
 	 * {@code @Idempotent} on web handlers.
 	 */
-	static final Feature WEB = new Feature(Idempotent.class, "idempotent.enabled", List.of("idempotencyStartup"),
-			List.of(Requirement.SPRING_MVC, Requirement.BOOT_MVC, Requirement.JACKSON));
+	static final Feature WEB = new Feature(Idempotent.class, "idempotent.enabled",
+			List.of("idempotency.IdempotencyWeb"), List.of("idempotencyStartup"),
+			"Add spring-boot-starter-webmvc and -jackson to the application", List.of());
 
 	/**
 	 * {@code @Idempotent} on all other methods.
 	 */
-	static final Feature METHOD = new Feature(Idempotent.class, "idempotent.enabled", List.of("idempotentMethodsCheck"),
-			List.of(Requirement.JACKSON, Requirement.SPRING_TX));
+	static final Feature METHOD = new Feature(Idempotent.class, "idempotent.enabled",
+			List.of("idempotency.IdempotencyMethod"), List.of("idempotentMethodsCheck"),
+			"Add spring-boot-starter-jackson and org.springframework:spring-tx to the application", List.of());
 
 	/**
 	 * {@code @TransactionalOutbox}.
 	 */
 	static final Feature OUTBOX = new Feature(TransactionalOutbox.class, "idempotent.outbox.enabled",
-			List.of("outboxMethodsCheck", "outboxTopics"),
-			List.of(Requirement.JACKSON, Requirement.SPRING_TX, Requirement.SPRING_JDBC, Requirement.DATA_SOURCE));
+			List.of("outbox.Outbox", "outbox.OutboxMethod"), List.of("outboxMethodsCheck", "outboxTopics"), DATABASE,
+			List.of());
 
 	/**
 	 * {@code @OutboxHandler}. Without it, work that another instance has appended would
 	 * never be done.
 	 */
 	static final Feature HANDLER = new Feature(OutboxHandler.class, "idempotent.outbox.enabled",
-			List.of("outboxHandlersCheck"), OUTBOX.requirements, List.of("idempotent.outbox.enabled"));
+			List.of("outbox.Outbox"), List.of("outboxHandlersCheck"), DATABASE, List.of("idempotent.outbox.enabled"));
 
 	/**
 	 * {@code @RedisStreamListener}.
 	 */
 	static final Feature STREAM = new Feature(RedisStreamListener.class, "idempotent.stream.enabled",
-			List.of("redisStreamListenerContainer"),
-			List.of(Requirement.SPRING_DATA_REDIS, Requirement.BOOT_REDIS, Requirement.REDIS));
+			List.of("stream.RedisStream"), List.of("redisStreamListenerContainer"),
+			"Add spring-boot-starter-data-redis to the application, point spring.data.redis.* at a server, and mark "
+					+ "one of several RedisConnectionFactory beans as @Primary",
+			List.of());
 
 	/**
 	 * {@code @Saga}. Without it, a method would leave its work half done.
 	 */
-	static final Feature SAGA = new Feature(Saga.class, "idempotent.saga.enabled", List.of("sagaMethodsCheck"),
-			List.of(Requirement.JACKSON, Requirement.SPRING_TX, Requirement.SPRING_JDBC, Requirement.DATA_SOURCE),
-			List.of("idempotent.enabled", "idempotent.saga.enabled"));
+	static final Feature SAGA = new Feature(Saga.class, "idempotent.saga.enabled", List.of("saga.Saga"),
+			List.of("sagaMethodsCheck"), DATABASE, List.of("idempotent.enabled", "idempotent.saga.enabled"));
 
 	static final List<Feature> ALL = List.of(WEB, METHOD, OUTBOX, HANDLER, STREAM, SAGA);
 
 	private static final Set<String> FALSE = Set.of("false", "off", "no", "0");
-
-	private Feature(Class<? extends Annotation> annotation, String property, List<String> beanNames,
-			List<Requirement> requirements) {
-		this(annotation, property, beanNames, requirements, List.of());
-	}
 
 	/**
 	 * Returns whether the feature is missing although the application has not disabled
@@ -101,9 +103,20 @@ record Feature(Class<? extends Annotation> annotation, String property, List<Str
 		return this.beanNames.stream().allMatch(beans::containsBeanDefinition);
 	}
 
-	@Nullable Requirement unmetRequirement(ConfigurableListableBeanFactory beans) {
-		return this.requirements.stream()
-			.filter((requirement) -> requirement.problem(beans) != null)
+	/**
+	 * Finds the condition of the feature that is not met.
+	 * @return Spring Boot's own words, or {@code null} if it has evaluated none
+	 */
+	@Nullable String unmetCondition(ConfigurableListableBeanFactory beans) {
+		Map<String, ConditionAndOutcomes> report = ConditionEvaluationReport.get(beans)
+			.getConditionAndOutcomesBySource();
+		return this.autoConfigurations.stream()
+			.map((name) -> report.get("dev.idempotent.autoconfigure." + name + "AutoConfiguration"))
+			.filter(Objects::nonNull)
+			.flatMap(ConditionAndOutcomes::stream)
+			.map((condition) -> condition.getOutcome())
+			.filter((outcome) -> !outcome.isMatch())
+			.map((outcome) -> Objects.toString(outcome.getMessage()))
 			.findFirst()
 			.orElse(null);
 	}
@@ -119,11 +132,10 @@ record Feature(Class<? extends Annotation> annotation, String property, List<Str
 				return noEffect(method, each + " is false", "Remove the property");
 			}
 		}
-		Requirement unmet = unmetRequirement(beans);
-		return (unmet != null) ? noEffect(method, Objects.requireNonNull(unmet.problem(beans)), unmet
-			.action()) : noEffect(method,
-					"the auto-configuration of its feature is excluded, or its conditions are not met (see --debug)",
-					"Do not exclude the auto-configuration of this library");
+		String unmet = unmetCondition(beans);
+		return (unmet != null) ? noEffect(method, unmet, this.requirements) : noEffect(method,
+				"the auto-configuration of its feature is excluded, or its conditions are not met (see --debug)",
+				"Do not exclude the auto-configuration of this library");
 	}
 
 	/**
@@ -149,88 +161,6 @@ record Feature(Class<? extends Annotation> annotation, String property, List<Str
 					"Set %s to true or false, or leave it out.".formatted(property), null);
 		}
 		return value.equals("true");
-	}
-
-	/**
-	 * A requirement of a {@link Feature}: a library, detected by one of its classes, or a
-	 * single bean of that class.
-	 */
-	enum Requirement {
-
-		JACKSON("tools.jackson.databind.json.JsonMapper", "Jackson 3 is not on the class path",
-				"Add spring-boot-starter-jackson to the application"),
-
-		SPRING_TX("org.springframework.transaction.interceptor.TransactionInterceptor",
-				"spring-tx is not on the class path", "Add org.springframework:spring-tx to the application"),
-
-		SPRING_JDBC("org.springframework.jdbc.datasource.ConnectionHolder", "spring-jdbc is not on the class path",
-				"Add spring-boot-starter-jdbc or -data-jpa to the application"),
-
-		SPRING_MVC("org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping",
-				"Spring MVC is not on the class path", "Add spring-boot-starter-webmvc to the application"),
-
-		BOOT_MVC("org.springframework.boot.web.servlet.FilterRegistrationBean",
-				"spring-boot-servlet is not on the class path", "Add spring-boot-starter-webmvc to the application"),
-
-		SPRING_DATA_REDIS("org.springframework.data.redis.connection.RedisConnectionFactory",
-				"Spring Data Redis is not on the class path", "Add spring-boot-starter-data-redis to the application"),
-
-		BOOT_REDIS("org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails",
-				"spring-boot-data-redis is not on the class path",
-				"Add spring-boot-starter-data-redis to the application"),
-
-		REDIS(SPRING_DATA_REDIS.type, null,
-				"Point spring.data.redis.* at a server, or mark one RedisConnectionFactory bean as @Primary"),
-
-		DATA_SOURCE("javax.sql.DataSource", null,
-				"Point spring.datasource.* at a database, or mark one DataSource bean as @Primary");
-
-		private final String type;
-
-		/**
-		 * The problem if the library is missing; {@code null} for a bean.
-		 */
-		private final @Nullable String absence;
-
-		private final String action;
-
-		Requirement(String type, @Nullable String absence, String action) {
-			this.type = type;
-			this.absence = absence;
-			this.action = action;
-		}
-
-		String action() {
-			return this.action;
-		}
-
-		/**
-		 * Determines why the requirement is not met.
-		 * @return the problem, as a clause, or {@code null} if it is met
-		 */
-		@Nullable String problem(ConfigurableListableBeanFactory beans) {
-			ClassLoader classPath = beans.getBeanClassLoader();
-			if (this.absence != null) {
-				return ClassUtils.isPresent(this.type, classPath) ? null : this.absence;
-			}
-			String simpleName = ClassUtils.getShortName(this.type);
-			List<String> names = Arrays
-				.asList(beans.getBeanNamesForType(ClassUtils.resolveClassName(this.type, classPath), true, false));
-			if (names.isEmpty()) {
-				return "there is no " + simpleName + " bean";
-			}
-			return (names.size() == 1 || names.stream().anyMatch((name) -> isPrimary(name, beans))) ? null
-					: "there are %d %s beans, none of which is @Primary".formatted(names.size(), simpleName);
-		}
-
-		private static boolean isPrimary(String name, ConfigurableListableBeanFactory beans) {
-			return beans.containsBeanDefinition(name) && isPrimary(beans.getMergedBeanDefinition(name));
-		}
-
-		private static boolean isPrimary(BeanDefinition definition) {
-			return definition.isPrimary();
-		}
-
 	}
 
 }

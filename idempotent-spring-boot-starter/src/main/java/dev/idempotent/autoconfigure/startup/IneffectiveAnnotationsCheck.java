@@ -16,7 +16,10 @@ import dev.idempotent.idempotency.Idempotent;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
@@ -28,6 +31,8 @@ import org.springframework.util.ClassUtils;
 final class IneffectiveAnnotationsCheck {
 
 	private static final Logger logger = LoggerFactory.getLogger(IneffectiveAnnotationsCheck.class);
+
+	static final String CHECK_BEAN_NAME = "idempotentStartupCheck";
 
 	private static final String WEBFLUX = "org.springframework.web.reactive.DispatcherHandler";
 
@@ -136,13 +141,48 @@ final class IneffectiveAnnotationsCheck {
 	}
 
 	/**
-	 * Without Spring MVC, a handler is a method like any other.
+	 * Without a servlet application, a handler is a method like any other.
 	 */
 	private Feature idempotencyOf(AnnotatedMethod method) {
-		boolean lacksMvc = this.missing.contains(Feature.WEB) && Feature.WEB.unmetRequirement(this.beans) != null
+		String unmet = Feature.WEB.unmetCondition(this.beans);
+		boolean lacksMvc = unmet != null && unmet.startsWith("@ConditionalOnClass")
 				&& !ClassUtils.isPresent(WEBFLUX, this.beans.getBeanClassLoader());
 		boolean web = lacksMvc || Feature.WEB.isPresent(this.beans);
 		return (web && method.isWebHandler()) ? Feature.WEB : Feature.METHOD;
+	}
+
+	/**
+	 * Checks the beans of a parent or child context, where an annotation would have no
+	 * effect: advice applies to the beans of its own context only. A context with the
+	 * auto-configuration of this library checks itself.
+	 * @param environment the environment of the own context
+	 */
+	static void checkRelated(ApplicationContext context, String relation, Environment environment) {
+		ConfigurableListableBeanFactory beans = (context instanceof ConfigurableApplicationContext configurable)
+				? configurable.getBeanFactory() : null;
+		if (beans == null || beans.containsLocalBean(CHECK_BEAN_NAME)) {
+			return;
+		}
+		List<Feature> missing = Feature.ALL.stream()
+			.filter((feature) -> feature.isMissing(beans, environment))
+			.toList();
+		for (String name : beans.getBeanNamesForType(Object.class, true, false)) {
+			String reason = "its bean '%s' is in the %s context '%s', where the auto-configuration of this library does not apply"
+				.formatted(name, relation, context.getDisplayName());
+			Class<?> type = AutoProxyUtils.determineTargetClass(beans, name);
+			missing.forEach((feature) -> check(type, feature, reason, relation));
+		}
+	}
+
+	private static void check(@Nullable Class<?> type, Feature feature, String reason, String relation) {
+		for (AnnotatedMethod method : AnnotatedMethod.findAll(feature.annotation(), type)) {
+			// No servlet here serves a handler of a parent context, or it does so behind
+			// the filter of this context.
+			if (!method.isWebHandler() || relation.equals("child")) {
+				throw feature.noEffect(method, reason,
+						"Declare the bean in the context that has @EnableAutoConfiguration");
+			}
+		}
 	}
 
 }

@@ -26,12 +26,13 @@ final class KnownProperties extends ClassVisitor {
 	private static final String AUTOCONFIGURE = "dev.idempotent.autoconfigure.";
 
 	private static final List<String> RECORDS = List.of("idempotency.IdempotencyProperties",
-			"idempotency.IdempotencyWebProperties", "idempotency.ReplayCacheProperties",
-			"idempotency.IdempotencyMethodProperties", "idempotency.IdempotencyClientProperties",
-			"idempotency.IdempotencyRedisProperties", "idempotency.IdempotencyJdbcProperties",
-			"idempotency.TokenProperties", "outbox.OutboxProperties", "operations.OutboxHealthProperties",
-			"operations.IdempotencyHealthProperties", "operations.SagaHealthProperties", "stream.StreamProperties",
-			"saga.SagaProperties", "EncryptionProperties");
+			"idempotency.IdempotencyProperties$Web", "idempotency.IdempotencyProperties$ReplayCache",
+			"idempotency.IdempotencyProperties$Method", "idempotency.IdempotencyProperties$Client",
+			"idempotency.IdempotencyProperties$Redis", "idempotency.IdempotencyProperties$Jdbc",
+			"idempotency.IdempotencyProperties$Token", "outbox.OutboxProperties",
+			"operations.OutboxHealthIndicator$Properties", "operations.IdempotencyHealthIndicator$Properties",
+			"operations.SagaHealthIndicator$Properties", "stream.StreamProperties", "saga.SagaProperties",
+			"EncryptionProperties");
 
 	private static final String PREFIX = "value";
 

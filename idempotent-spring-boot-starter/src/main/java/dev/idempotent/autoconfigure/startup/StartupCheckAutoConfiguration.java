@@ -14,9 +14,11 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.web.server.WebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.env.Environment;
 
 /**
@@ -25,24 +27,35 @@ import org.springframework.core.env.Environment;
  * it looks for unmet conditions of the other auto-configurations.
  */
 @AutoConfiguration
-public final class StartupCheckAutoConfiguration {
+final class StartupCheckAutoConfiguration {
 
 	/**
 	 * Checks when all bean definitions are known and no bean has been created.
 	 */
-	@Bean(RelatedContextsCheck.CHECK_BEAN_NAME)
+	@Bean(IneffectiveAnnotationsCheck.CHECK_BEAN_NAME)
 	static BeanFactoryPostProcessor idempotentStartupCheck(Environment environment, ApplicationContext context) {
 		return (beans) -> {
 			new PropertyNamesCheck(KnownProperties.read()).check(environment);
 			Feature.isTrue("idempotent.outbox.relay.enabled", environment);
 			new IneffectiveAnnotationsCheck(beans, environment).check((name) -> beans.getType(name, false));
-			new RelatedContextsCheck(context).checkParents();
+			for (ApplicationContext each = context.getParent(); each != null; each = each.getParent()) {
+				IneffectiveAnnotationsCheck.checkRelated(each, "parent", environment);
+			}
 		};
 	}
 
+	/**
+	 * A child context publishes its events to its parents as well, and fails to start if
+	 * a listener throws.
+	 */
 	@Bean
-	static RelatedContextsCheck idempotentChildContextsCheck(ApplicationContext context) {
-		return new RelatedContextsCheck(context);
+	static ApplicationListener<ContextRefreshedEvent> idempotentChildContextsCheck(ApplicationContext context,
+			Environment environment) {
+		return (event) -> {
+			if (event.getApplicationContext() != context) {
+				IneffectiveAnnotationsCheck.checkRelated(event.getApplicationContext(), "child", environment);
+			}
+		};
 	}
 
 	/**

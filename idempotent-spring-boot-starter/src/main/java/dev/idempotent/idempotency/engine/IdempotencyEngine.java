@@ -19,6 +19,7 @@ import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * Creates the claimants of keys on one store. Their leases are renewed and their
@@ -237,6 +238,36 @@ public final class IdempotencyEngine implements AutoCloseable {
 			Duration retention) {
 		return ClaimRequest.of(key, fingerprint, operation.guarantee(), this.trace.traceparentIfAvailable(), lease,
 				retention);
+	}
+
+	/**
+	 * Provides the trace context in which a key is claimed.
+	 */
+	@FunctionalInterface
+	public interface CurrentTrace {
+
+		/**
+		 * The trace context of the calling thread.
+		 * @return its text in the format of W3C Trace Context, or {@code null} without
+		 * one
+		 */
+		@Nullable String traceparent();
+
+		/**
+		 * The trace context of the calling thread. A tracer that fails does not affect
+		 * the work.
+		 * @return its text, or {@code null}
+		 */
+		default @Nullable String traceparentIfAvailable() {
+			try {
+				return traceparent();
+			}
+			catch (RuntimeException | Error ex) {
+				LoggerFactory.getLogger(CurrentTrace.class).debug("The trace context of a claim could not be read", ex);
+				return null;
+			}
+		}
+
 	}
 
 }

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.engine;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -15,7 +16,10 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredKey;
+import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.engine.KeyAdministration.FoundKey;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -196,6 +200,109 @@ public final class KeyAdministration {
 			databases.add(0, this.store);
 		}
 		return databases;
+	}
+
+	/**
+	 * A key as found by an operator: in the database, in the store in front of it, or in
+	 * both. The database decides.
+	 *
+	 * @param inDatabase the committed record in the database, or {@code null}
+	 * @param inStore the key in the store outside of the database, or {@code null}
+	 * @param storeAnswered {@code false} if that store was unreachable, so that it may
+	 * have the key
+	 */
+	public record FoundKey(@Nullable KeyState inDatabase, @Nullable KeyState inStore, boolean storeAnswered) {
+
+		/**
+		 * The key where it is decided.
+		 * @return the record in the database if there is one, else the key in the store
+		 */
+		public KeyState deciding() {
+			return (this.inDatabase != null) ? this.inDatabase : Objects.requireNonNull(this.inStore);
+		}
+
+		/**
+		 * Returns whether a claim holds the key anywhere.
+		 * @return {@code true} also if the database has its response already
+		 */
+		public boolean isPending() {
+			return (this.inDatabase != null && this.inDatabase.isPending())
+					|| (this.inStore != null && this.inStore.isPending());
+		}
+
+	}
+
+	/**
+	 * The state of a key in one place, for operators.
+	 *
+	 * @param state the state
+	 * @param remaining how long the lease or the retention lasts from now on
+	 * @param origin where the run comes from, or {@code null} if it is unknown
+	 * @param replayable whether a completed key has a response that can be read
+	 */
+	public record KeyState(StoredKey.State state, Duration remaining, @Nullable RunOrigin origin, boolean replayable) {
+
+		/**
+		 * Reads the origin of a completed key from its response: another claimant may
+		 * have copied it from the database.
+		 */
+		static KeyState of(ResponseEnvelope envelope, IdempotencyKey key, StoredKey stored) {
+			StoredResponse response = stored.response();
+			if (response == null) {
+				return new KeyState(stored.state(), stored.remaining(), RunOrigin.ofToken(stored.token()), false);
+			}
+			try {
+				return new KeyState(stored.state(), stored.remaining(), ResponseEnvelope.origin(key, response),
+						envelope.decrypt(key, response).isKept());
+			}
+			catch (IdempotencyStoreException ex) {
+				// A damaged response is one that an operator wants to forget.
+				return new KeyState(stored.state(), stored.remaining(), RunOrigin.ofToken(stored.token()), false);
+			}
+		}
+
+		boolean isPending() {
+			return this.state == StoredKey.State.PENDING;
+		}
+
+	}
+
+	/**
+	 * The result of a change that an operator has requested.
+	 *
+	 * @param outcome what was done
+	 * @param before the key before; {@code null} if it was absent
+	 * @param now the key afterwards; {@code null} if it is absent
+	 */
+	public record KeyChange(Outcome outcome, @Nullable FoundKey before, @Nullable FoundKey now) {
+
+		/**
+		 * What was done.
+		 */
+		public enum Outcome {
+
+			/**
+			 * The key was changed. A request may have claimed it again since.
+			 */
+			DONE,
+
+			/**
+			 * There was no such key.
+			 */
+			ABSENT,
+
+			/**
+			 * The key was in the other state and is unchanged.
+			 */
+			REFUSED,
+
+			/**
+			 * A request has changed the key at the same time.
+			 */
+			CONTENDED
+
+		}
+
 	}
 
 }

@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-import dev.idempotent.encryption.CipherContext;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadCipherException;
 import dev.idempotent.encryption.PayloadEncryption;
@@ -210,7 +209,7 @@ final class ResponseEnvelope {
 	}
 
 	private static byte[] context(IdempotencyKey key, String origin) {
-		return CipherContext.of("idempotency-response", key.digest(), origin);
+		return PayloadEncryption.context("idempotency-response", key.digest(), origin);
 	}
 
 }

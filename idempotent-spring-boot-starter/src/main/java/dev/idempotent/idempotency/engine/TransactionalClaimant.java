@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.Transaction;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.WorkRolledBackException;
 import org.jspecify.annotations.Nullable;
 
 /**

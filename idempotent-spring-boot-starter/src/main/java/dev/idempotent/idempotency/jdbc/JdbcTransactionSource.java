@@ -11,8 +11,8 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;

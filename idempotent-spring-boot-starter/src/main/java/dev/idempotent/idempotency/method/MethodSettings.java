@@ -3,7 +3,7 @@ package dev.idempotent.idempotency.method;
 import java.time.Duration;
 
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
-import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;

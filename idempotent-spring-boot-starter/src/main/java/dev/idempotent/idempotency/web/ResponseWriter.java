@@ -6,7 +6,7 @@ import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.engine.WorkRolledBackException;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.WorkRolledBackException;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import dev.idempotent.work.RootCause;
 import jakarta.servlet.http.HttpServletRequest;

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-import dev.idempotent.encryption.CipherContext;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadCipherException;
 import dev.idempotent.encryption.PayloadCipherException.Reason;
@@ -120,7 +119,7 @@ final class EventEncryption {
 			values.add(name);
 			values.add(value);
 		});
-		return CipherContext.of("outbox-event", values.toArray(new String[0]));
+		return PayloadEncryption.context("outbox-event", values.toArray(new String[0]));
 	}
 
 	private static SerializedEvent with(SerializedEvent event, byte[] payload, Map<String, String> headers) {

@@ -14,6 +14,8 @@ import java.util.UUID;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.Row;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
@@ -203,9 +205,21 @@ final class EventInsert {
 	 * A row to insert.
 	 *
 	 * @param event as it is stored
+	 * @param ordered whether the events of its key share its lane
 	 * @param delayMillis until it is due; 0 for an event without a delay
 	 */
-	record NewRow(long lane, SerializedEvent event, long delayMillis) {
+	record NewRow(long lane, SerializedEvent event, boolean ordered, long delayMillis) {
+
+		/**
+		 * The row with the id that the database has given it.
+		 */
+		Row appended(long id) {
+			String topic = this.event.topic();
+			Head alone = (this.ordered && this.event.key() != null) ? null
+					: new Head(this.lane, id, 0, topic, null, this.event.payload().length, true, true, null);
+			return new Row(this.lane, id, topic, alone);
+		}
+
 	}
 
 }

@@ -136,7 +136,7 @@ public class EventTable {
 			List<Long> ids = new EventInsert(kind, this.tables.event(), false).insert(connection, due);
 			List<Row> rows = new ArrayList<>();
 			for (int i = 0; i < ids.size(); i++) {
-				rows.add(new Row(due.get(i).lane(), ids.get(i), due.get(i).event().topic()));
+				rows.add(due.get(i).appended(ids.get(i)));
 			}
 			return rows;
 		});
@@ -146,7 +146,7 @@ public class EventTable {
 		long lane = Lanes.of(stored.topic(), event.ordered() ? stored.key() : null);
 		boolean delayed = !event.ordered() && event.availableAt() != null && event.availableAt().isAfter(now);
 		// In whole milliseconds, because the database would drop a part of one.
-		return new NewRow(lane, stored,
+		return new NewRow(lane, stored, event.ordered(),
 				delayed ? Duration.between(now, event.availableAt()).plusNanos(999_999).toMillis() : 0);
 	}
 
@@ -254,7 +254,24 @@ public class EventTable {
 				+ ") l))";
 	}
 
-	private List<Head> claimEach(Connection connection, List<Head> heads, Duration lease) {
+	/**
+	 * The transaction of a handler can lock its row for longer than the lease.
+	 */
+	private boolean isUnlocked(Connection connection, Head head) {
+		return head.attempts() == 0
+				|| !Statements
+					.query(connection,
+							"select id from " + this.tables.event()
+									+ " where lane = ? and id = ? for update skip locked",
+							List.of(head.lane(), head.id()), (row, number) -> number)
+					.isEmpty();
+	}
+
+	private List<Head> claimEach(Connection connection, List<Head> all, Duration lease) {
+		List<Head> heads = all.stream().filter((head) -> isUnlocked(connection, head)).toList();
+		if (heads.isEmpty()) {
+			return heads;
+		}
 		String sql = "update " + this.tables.event() + " e set attempts = attempts + 1, last_error = null, due_at = "
 				+ after(lease) + " where lane = ? and id = ? and attempts = ? and " + isDue() + " = 1";
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -352,6 +369,22 @@ public class EventTable {
 	}
 
 	/**
+	 * Rolls back what the connection of the calling thread's transaction has not
+	 * committed.
+	 */
+	public void rollBack() {
+		boolean unused = this.database.join((connection) -> {
+			try {
+				connection.rollback();
+				return true;
+			}
+			catch (SQLException ex) {
+				throw Statements.translate("", ex);
+			}
+		});
+	}
+
+	/**
 	 * Returns whether the calling thread has a transaction on the outbox's database.
 	 * @return {@code false} if what it does here would commit on its own
 	 */
@@ -362,7 +395,7 @@ public class EventTable {
 	private @Nullable Object queryForTransaction(String sql) {
 		return TransactionInspector.<@Nullable Object>join(this.database.dataSource(), (connection) -> {
 			try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(sql)) {
-				return row.next() ? row.getObject(1) : null;
+				return row.next() ? (Object) row.getLong(1) : null;
 			}
 			catch (SQLException ex) {
 				throw Statements.translate(sql, ex);
@@ -614,8 +647,22 @@ public class EventTable {
 
 	/**
 	 * Where an event is stored.
+	 *
+	 * @param alone the row as it was appended, if its lane is its own because the event
+	 * has no key: it can be claimed without looking for the first row of the lane
 	 */
-	public record Row(long lane, long id, String topic) {
+	public record Row(long lane, long id, String topic, @Nullable Head alone) {
+
+		/**
+		 * Creates the place of an event in a lane that others may share.
+		 * @param lane the lane
+		 * @param id of the row
+		 * @param topic of the event
+		 */
+		public Row(long lane, long id, String topic) {
+			this(lane, id, topic, null);
+		}
+
 	}
 
 	/**

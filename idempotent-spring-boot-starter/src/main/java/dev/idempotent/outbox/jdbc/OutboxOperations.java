@@ -15,8 +15,6 @@ import javax.sql.DataSource;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
-import dev.idempotent.outbox.EventCount;
-import dev.idempotent.outbox.OutboxSummary;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
@@ -349,6 +347,24 @@ public final class OutboxOperations {
 	 * Avoids repeated errors in the log of a database without the tables.
 	 */
 	private record Missing(InvalidDataAccessResourceUsageException failure, long since) {
+	}
+
+	/**
+	 * How many events there are outside of the table that the relays read.
+	 *
+	 * @param delayed those that are to be delivered later
+	 * @param dead those without a next attempt
+	 */
+	public record OutboxSummary(EventCount delayed, EventCount dead) {
+	}
+
+	/**
+	 * A number of events, counted up to a limit.
+	 *
+	 * @param events the number, at most the limit
+	 * @param exact {@code false} if there may be more
+	 */
+	public record EventCount(int events, boolean exact) {
 	}
 
 }

@@ -31,8 +31,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers the events of one publisher on threads of its own, so that a slow publisher
- * does not delay the others. A worker reads the first rows of the woken lanes in one
+ * Delivers the events of one publisher or handler on threads of its own, so that a slow
+ * one does not delay the others. A worker reads the first rows of the woken lanes in one
  * snapshot, claims them, publishes them outside of a transaction, settles them, and looks
  * at the same lanes again.
  * <p>
@@ -77,6 +77,11 @@ final class PublisherWorkers {
 
 	private final int threads;
 
+	/**
+	 * How long a scan waits for room.
+	 */
+	private final Duration patience;
+
 	private final Map<Long, LastDelivered> lastDelivered = new LinkedHashMap<>(16, 0.75F, true) {
 
 		@Override
@@ -108,6 +113,7 @@ final class PublisherWorkers {
 		this.batchSize = this.settings.batchSize();
 		this.lease = this.settings.lease();
 		this.threads = this.settings.workers();
+		this.patience = PATIENCE;
 	}
 
 	/**
@@ -128,6 +134,8 @@ final class PublisherWorkers {
 		this.batchSize = 1;
 		this.lease = handler.lease();
 		this.threads = handler.concurrency();
+		// It may take minutes for an event, while a scan finds those of others.
+		this.patience = Duration.ZERO;
 	}
 
 	/**
@@ -171,7 +179,7 @@ final class PublisherWorkers {
 	 * @return whether there is
 	 */
 	boolean awaitRoom() throws InterruptedException {
-		return this.wakes.awaitRoom(PATIENCE);
+		return this.wakes.awaitRoom(this.patience);
 	}
 
 	/**
@@ -287,16 +295,24 @@ final class PublisherWorkers {
 	}
 
 	/**
-	 * The first rows of the lanes whose first row is due.
+	 * The first rows of the lanes whose first row is due. An event without a key, alone
+	 * in its lane, is not read before it is claimed.
 	 */
 	private Collection<List<Head>> first(Map<Long, Wake> lanes, int limit) {
 		Map<Long, LastDelivered> behind = behind(lanes);
+		Map<Long, List<Head>> first = new TreeMap<>();
 		List<Look> looks = new ArrayList<>();
 		lanes.forEach((lane, wake) -> {
+			if (wake.alone() != null) {
+				first.put(lane, List.of(wake.alone()));
+				return;
+			}
 			LastDelivered delivered = behind.get(lane);
 			looks.add(new Look(lane, (delivered != null) ? Math.min(wake.row() - 1, delivered.row().id()) : 0));
 		});
-		Map<Long, List<Head>> first = byLane(this.table.heads(looks, limit));
+		if (!looks.isEmpty()) {
+			first.putAll(byLane(this.table.heads(looks, limit)));
+		}
 		List<Look> again = new ArrayList<>();
 		behind.forEach((lane, delivered) -> {
 			List<Head> rows = first.get(lane);

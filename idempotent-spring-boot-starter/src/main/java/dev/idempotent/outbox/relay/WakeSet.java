@@ -12,7 +12,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
+import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The lanes that a publisher's workers have to look at. Losing one loses nothing: the
@@ -47,7 +49,7 @@ final class WakeSet {
 			if (present == null && this.lanes.size() >= this.capacity) {
 				return false;
 			}
-			this.lanes.put(wake.lane(), (present != null && present.row() <= wake.row()) ? present : wake);
+			this.lanes.put(wake.lane(), (present != null) ? present.and(wake) : wake);
 			this.filled.signal();
 			return true;
 		}
@@ -136,11 +138,24 @@ final class WakeSet {
 	 * @param topic of that row
 	 * @param committed the {@link System#nanoTime()} of its commit, or 0 if it is not
 	 * known
+	 * @param alone that row, if no other one is in the lane, so that it need not be read
 	 */
-	record Wake(long lane, long row, String topic, long committed) {
+	record Wake(long lane, long row, String topic, long committed, @Nullable Head alone) {
+
+		Wake(long lane, long row, String topic, long committed) {
+			this(lane, row, topic, committed, null);
+		}
 
 		static Wake of(Row row, long committed) {
-			return new Wake(row.lane(), row.id(), row.topic(), committed);
+			return new Wake(row.lane(), row.id(), row.topic(), committed, row.alone());
+		}
+
+		/**
+		 * The same lane from the lower of two rows on.
+		 */
+		Wake and(Wake other) {
+			Wake lower = (this.row <= other.row) ? this : other;
+			return new Wake(lower.lane, lower.row, lower.topic, lower.committed);
 		}
 
 		/**

@@ -163,7 +163,7 @@ final class SagaDriver {
 			}
 		}
 		catch (RunAbortedError ex) {
-			return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), ex.getCause());
+			return releaseForRetry(ex.getCause());
 		}
 		this.run.compensate(reason);
 		return this.run.isDoubtful() ? releaseAfter(Duration.ZERO, null) : undo();
@@ -199,11 +199,10 @@ final class SagaDriver {
 			return RunEnd.of(Kind.EXISTS);
 		}
 		if (this.run.isCompensating()) {
-			return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), null);
+			return releaseForRetry(null);
 		}
 		if (stored.status() == SagaStatus.EXECUTING) {
-			return stored.isLate() ? compensate(SagaRun.DEADLINE)
-					: releaseAfter(BACKOFF.after(this.run.attempts() + 1L), null);
+			return stored.isLate() ? compensate(SagaRun.DEADLINE) : releaseForRetry(null);
 		}
 		this.run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
 		return releaseAfter(Duration.ZERO, null);
@@ -232,7 +231,7 @@ final class SagaDriver {
 				logger.warn("Saga {} ({}) cannot go on for now and is repeated: {}", this.run.id(), this.run.name(),
 						reason);
 			}
-			return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), failure);
+			return releaseForRetry(failure);
 		}
 		if (this.run.isCompensating()) {
 			return halt(reason);
@@ -265,11 +264,18 @@ final class SagaDriver {
 			}
 		}
 		catch (RunAbortedError ex) {
-			return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), ex.getCause());
+			return releaseForRetry(ex.getCause());
 		}
 		logger.error("Saga {} ({}) is halted and needs an operator: {}", this.run.id(), this.run.name(), reason);
 		ended(SagaStatus.HALTED);
 		return RunEnd.of(Kind.HALTED);
+	}
+
+	/**
+	 * Releases the saga for another attempt.
+	 */
+	private RunEnd releaseForRetry(@Nullable Throwable failure) {
+		return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), failure);
 	}
 
 	/**
@@ -279,13 +285,7 @@ final class SagaDriver {
 		if (this.run.presence() == Presence.ABSENT) {
 			return RunEnd.failed((failure != null) ? failure : new IllegalStateException("The saga has not begun"));
 		}
-		try {
-			boolean unused = this.resources.store().release(this.run.owner(), this.run.unwritten(), delay);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Saga {} could not be released; it is taken over when its lease has ended", this.run.id(), ex);
-		}
-		return RunEnd.released(failure);
+		return released(() -> this.resources.store().release(this.run.owner(), this.run.unwritten(), delay), failure);
 	}
 
 	/**
@@ -293,8 +293,12 @@ final class SagaDriver {
 	 */
 	private RunEnd releaseUnfit(@Nullable Throwable failure) {
 		Duration delay = BACKOFF.after(this.run.unfit() + 1L);
+		return released(() -> this.resources.store().releaseUnfit(this.run.owner(), delay), failure);
+	}
+
+	private RunEnd released(BooleanSupplier release, @Nullable Throwable failure) {
 		try {
-			boolean unused = this.resources.store().releaseUnfit(this.run.owner(), delay);
+			boolean unused = release.getAsBoolean();
 		}
 		catch (RuntimeException ex) {
 			logger.debug("Saga {} could not be released; it is taken over when its lease has ended", this.run.id(), ex);

@@ -14,7 +14,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 
-import dev.idempotent.encryption.CipherContext;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadCipherException;
 import dev.idempotent.encryption.PayloadEncryption;
@@ -497,7 +496,7 @@ final class SagaRun {
 		}
 
 		private static byte[] context(IdempotencyKey id, String place) {
-			return CipherContext.of("saga", id.digest(), place);
+			return PayloadEncryption.context("saga", id.digest(), place);
 		}
 
 	}

@@ -2,9 +2,6 @@ package dev.idempotent.saga.jdbc;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -13,7 +10,6 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.RowMapper;
 
 /**
@@ -81,22 +77,9 @@ final class SagaSql {
 	}
 
 	/**
-	 * The end of the lease of a saga that is taken over, with the condition of
-	 * {@link #isUndone}.
-	 * @return an expression whose only parameter is the lease in milliseconds
+	 * The end of a lease, at most the deadline unless the saga meets a condition.
 	 */
-	String leaseAfterTakeOver() {
-		return lease(isUndone());
-	}
-
-	/**
-	 * The condition that the next owner of a saga undoes it.
-	 */
-	String isUndone() {
-		return "status = 'COMPENSATING' or deadline <= " + this.database.now();
-	}
-
-	private String lease(String unlimited) {
+	String lease(String unlimited) {
 		return "least(" + this.database.millisFromNow() + ", case when " + unlimited + " then " + this.database.never()
 				+ " else deadline end)";
 	}
@@ -116,15 +99,8 @@ final class SagaSql {
 	}
 
 	<T> List<T> query(String sql, List<? extends @Nullable Object> parameters, RowMapper<T> mapper) {
-		return run(sql, parameters, (statement) -> {
-			try (ResultSet rows = statement.executeQuery()) {
-				List<T> read = new ArrayList<>();
-				while (rows.next()) {
-					read.add(mapper.mapRow(rows, read.size()));
-				}
-				return read;
-			}
-		});
+		return Statements.run(this.connection, sql, true, parameters,
+				(statement) -> Statements.rows(statement, mapper));
 	}
 
 	/**
@@ -139,22 +115,11 @@ final class SagaSql {
 	}
 
 	int update(String sql, List<? extends @Nullable Object> parameters) {
-		return run(sql, parameters, PreparedStatement::executeUpdate);
+		return Statements.run(this.connection, sql, true, parameters, PreparedStatement::executeUpdate);
 	}
 
 	int update(String sql, @Nullable Object... parameters) {
 		return update(sql, Arrays.asList(parameters));
-	}
-
-	private <T> T run(String sql, List<? extends @Nullable Object> parameters, PreparedStatementCallback<T> execution) {
-		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
-			Statements.planAnew(statement);
-			Statements.bind(statement, parameters);
-			return execution.doInPreparedStatement(statement);
-		}
-		catch (SQLException ex) {
-			throw Statements.translate(sql, ex);
-		}
 	}
 
 }

@@ -137,9 +137,10 @@ final class TakeOvers {
 	 * Sets the status last: MySQL uses new values in the assignments that follow.
 	 */
 	private String own() {
-		return "update " + this.table + " set due_at = " + this.sql.leaseAfterTakeOver()
+		String undone = "status = 'COMPENSATING' or deadline <= " + this.database.now();
+		return "update " + this.table + " set due_at = " + this.sql.lease(undone)
 				+ ", owner = ?, epoch = epoch + 1, attempts = case when status <> 'COMPENSATING' and deadline <= "
-				+ this.database.now() + " then 1 else attempts + 1 end, status = case when " + this.sql.isUndone()
+				+ this.database.now() + " then 1 else attempts + 1 end, status = case when " + undone
 				+ " then 'COMPENSATING' else 'EXECUTING' end";
 	}
 

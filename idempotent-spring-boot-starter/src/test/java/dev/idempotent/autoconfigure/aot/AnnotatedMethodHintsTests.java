@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.stream.RedisStreamListener;
@@ -51,7 +52,7 @@ class AnnotatedMethodHintsTests {
 	@Test
 	void includeWhatJacksonReadsAndWrites() {
 		RuntimeHints hints = hints();
-		for (Class<?> type : List.of(Confirmation.class, Booked.class, Plan.class, Cancelled.class)) {
+		for (Class<?> type : List.of(Confirmation.class, Booked.class, Plan.class, Cancelled.class, Shipped.class)) {
 			assertThat(RuntimeHintsPredicates.reflection().onType(type)).accepts(hints);
 		}
 	}
@@ -90,6 +91,10 @@ class AnnotatedMethodHintsTests {
 
 	}
 
+	record Shipped(String number) {
+
+	}
+
 	record Plan(String name) {
 
 	}
@@ -108,6 +113,10 @@ class AnnotatedMethodHintsTests {
 		@TransactionalOutbox(type = "booked")
 		List<Booked> publish() {
 			return List.of();
+		}
+
+		@OutboxHandler(type = "shipped")
+		void ship(Shipped event) {
 		}
 
 		@Saga(name = "plan", key = "#plans")

@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.autoconfigure.startup.StartupCheckAutoConfiguration;
+import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +34,7 @@ class CancelMistakesTests {
 			DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class, DataSourceAutoConfiguration.class,
 			DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
 			IdempotencyAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
-			IdempotencyWebAutoConfiguration.class, StartupCheckAutoConfiguration.class);
+			IdempotencyWebAutoConfiguration.class, ImportStartupCheck.CLASS);
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner().withConfiguration(AUTO)
 		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true");

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
@@ -15,14 +14,10 @@ import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
-import dev.idempotent.idempotency.web.IdempotencyWebSettings;
-import dev.idempotent.idempotency.web.IdempotentOperations;
-import dev.idempotent.idempotency.web.RequestTokens;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.DispatcherType;
@@ -146,20 +141,6 @@ class IdempotencyAutoConfigurationTests {
 	}
 
 	@Test
-	void prefersTheGuardOfTheApplication() {
-		this.application.withUserConfiguration(OwnGuard.class)
-			.run((context) -> assertThat(context).getBeanNames(IdempotencyEngine.class).containsExactly("own"));
-	}
-
-	@Test
-	void registersTheFilterOfTheApplication() {
-		this.application.withUserConfiguration(OwnFilter.class).run((context) -> {
-			assertThat(context).getBeanNames(IdempotencyFilter.class).containsExactly("own");
-			assertThat(ownRegistrations(context)).singleElement().returns(true, FilterRegistrationBean::isMatchAfter);
-		});
-	}
-
-	@Test
 	void leavesTheRegistrationToTheApplication() {
 		this.application.withUserConfiguration(OwnRegistration.class)
 			.run((context) -> assertThat(ownRegistrations(context)).singleElement()
@@ -189,27 +170,6 @@ class IdempotencyAutoConfigurationTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OwnGuard {
-
-		@Bean
-		IdempotencyEngine own(IdempotencyStore store) {
-			return new IdempotencyEngine(store, OnStoreFailure.PROCEED, Duration.ofMinutes(1));
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OwnFilter {
-
-		@Bean
-		IdempotencyFilter own(IdempotencyEngine engine, IdempotentOperations operations,
-				IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings) {
-			return new IdempotencyFilter(engine, operations, scopeResolver, tokens, settings, () -> null);
-		}
 
 	}
 

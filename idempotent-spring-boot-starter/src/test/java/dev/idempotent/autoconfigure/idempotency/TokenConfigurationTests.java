@@ -113,7 +113,8 @@ class TokenConfigurationTests {
 
 	@Test
 	void showsNoSecretOfItsProperties() {
-		assertThat(new TokenProperties(List.of("k1:" + SECRET), Duration.ofHours(2))).asString().doesNotContain(SECRET);
+		assertThat(new IdempotencyProperties.Token(List.of("k1:" + SECRET), Duration.ofHours(2))).asString()
+			.doesNotContain(SECRET);
 	}
 
 	private ApplicationContextRunner withSecret() {

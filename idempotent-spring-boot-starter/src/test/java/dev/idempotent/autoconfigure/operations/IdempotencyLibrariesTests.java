@@ -22,7 +22,7 @@ class IdempotencyLibrariesTests {
 	@ParameterizedTest
 	@CsvSource({ "org.springframework.boot.actuate, idempotencyEndpoint",
 			"org.springframework.boot.health, idempotencyHealthIndicator",
-			"org.springframework.data.redis, idempotencyEvictionCheck", "jakarta.servlet, idempotencyEvictionCheck" })
+			"org.springframework.data.redis, redisIdempotencyStore", "jakarta.servlet, idempotencyFilter" })
 	void keepsKeysWithoutWhatWouldOperateThem(String missing, String bean) throws ClassNotFoundException {
 		ClassPathWithout classPath = new ClassPathWithout(missing);
 		new ApplicationContextRunner().withClassLoader(classPath)
@@ -32,7 +32,7 @@ class IdempotencyLibrariesTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ IdempotencyAutoConfiguration.class, IdempotencyManagementAutoConfiguration.class })
+	@ImportAutoConfiguration({ IdempotencyAutoConfiguration.class, IdempotencyOperationsAutoConfiguration.class })
 	static class Application {
 
 		@Bean

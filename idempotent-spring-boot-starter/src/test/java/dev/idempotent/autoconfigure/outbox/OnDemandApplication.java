@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.operations.OutboxOperationsAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.ImportOperations;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.test.InMemoryIdempotencyStore;
@@ -44,8 +44,7 @@ final class OnDemandApplication {
 					DataSourceTransactionManagerAutoConfiguration.class, JacksonAutoConfiguration.class,
 					TransactionAutoConfiguration.class, TransactionManagerCustomizationAutoConfiguration.class,
 					IdempotencyAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
-					OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class,
-					OutboxOperationsAutoConfiguration.class))
+					OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class, ImportOperations.OUTBOX))
 			.withUserConfiguration(Libraries.class)
 			.withUserConfiguration(configurations);
 	}

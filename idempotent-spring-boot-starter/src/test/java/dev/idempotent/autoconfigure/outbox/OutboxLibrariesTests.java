@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.operations.OutboxOperationsAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.ImportOperations;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.RecordingPublisher;
@@ -78,8 +78,8 @@ class OutboxLibrariesTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, OutboxAutoConfiguration.class,
-			OutboxOperationsAutoConfiguration.class })
+	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, OutboxAutoConfiguration.class })
+	@ImportOperations
 	static class Application {
 
 	}

@@ -2,7 +2,7 @@ package dev.idempotent.autoconfigure.saga;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.startup.StartupCheckAutoConfiguration;
+import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.testing.ClassPathWithout;
@@ -58,8 +58,8 @@ class SagaLibrariesTests {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
 			TransactionAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyMethodAutoConfiguration.class, SagaAutoConfiguration.class,
-			StartupCheckAutoConfiguration.class })
+			IdempotencyMethodAutoConfiguration.class, SagaAutoConfiguration.class })
+	@ImportStartupCheck
 	@Import(Greeter.class)
 	static class Application {
 

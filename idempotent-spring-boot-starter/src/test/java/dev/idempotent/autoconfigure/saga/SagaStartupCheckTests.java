@@ -1,6 +1,5 @@
 package dev.idempotent.autoconfigure.saga;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyClientAutoConfiguration;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.method.SagaApplication;
@@ -10,6 +9,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -69,7 +69,8 @@ class SagaStartupCheckTests {
 
 	private static ApplicationContextRunner application(Class<?>... beans) {
 		return SagaApplication.with(beans)
-			.withConfiguration(AutoConfigurations.of(IdempotencyClientAutoConfiguration.class));
+			.withConfiguration(AutoConfigurations.of(ClassUtils.resolveClassName(
+					"dev.idempotent.autoconfigure.idempotency.IdempotencyClientAutoConfiguration", null)));
 	}
 
 	static class Caller {

@@ -41,22 +41,26 @@ class IneffectiveAnnotationsTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					Method    | tools.jackson                        | @Idempotent method           | Jackson 3             | Add spring-boot-starter-jackson | idempotent.enabled
-					Method    | org.springframework.transaction      | @Idempotent method           | spring-tx             | Add org.springframework:spring-tx | idempotent.enabled
-					Handler   | tools.jackson                        | @Idempotent method           | Jackson 3             | Add spring-boot-starter-jackson | idempotent.enabled
-					Handler   | org.springframework.web.servlet      | @Idempotent method           | Spring MVC            | Add spring-boot-starter-webmvc  | idempotent.enabled
-					Event     | tools.jackson                        | @TransactionalOutbox method  | Jackson 3             | Add spring-boot-starter-jackson | idempotent.outbox.enabled
-					Event     | org.springframework.transaction      | @TransactionalOutbox method  | spring-tx             | Add org.springframework:spring-tx | idempotent.outbox.enabled
-					Event     | org.springframework.jdbc             | @TransactionalOutbox method  | spring-jdbc           | Add spring-boot-starter-jdbc    | idempotent.outbox.enabled
-					Listener  | org.springframework.data.redis       | @RedisStreamListener method  | Spring Data Redis     | Add spring-boot-starter-data-redis | idempotent.stream.enabled
-					Listener  | org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails | @RedisStreamListener method  | spring-boot-data-redis | Add spring-boot-starter-data-redis | idempotent.stream.enabled
+					Method    | tools.jackson                        | @Idempotent method           | JsonMapper             | spring-boot-starter-jackson   | idempotent.enabled
+					Method    | org.springframework.transaction      | @Idempotent method           | TransactionInterceptor | org.springframework:spring-tx | idempotent.enabled
+					Handler   | tools.jackson                        | @Idempotent method           | JsonMapper             | -jackson                      | idempotent.enabled
+					Handler   | org.springframework.web.servlet      | @Idempotent method           | RequestMappingHandlerMapping | Add spring-boot-starter-webmvc | idempotent.enabled
+					Event     | tools.jackson                        | @TransactionalOutbox method  | JsonMapper             | spring-boot-starter-jackson   | idempotent.outbox.enabled
+					Event     | org.springframework.transaction      | @TransactionalOutbox method  | TransactionInterceptor | -jdbc or -data-jpa            | idempotent.outbox.enabled
+					Event     | org.springframework.jdbc             | @TransactionalOutbox method  | ConnectionHolder       | -jdbc or -data-jpa            | idempotent.outbox.enabled
+					Listener  | org.springframework.data.redis       | @RedisStreamListener method  | RedisConnectionFactory | Add spring-boot-starter-data-redis | idempotent.stream.enabled
+					Listener  | org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails | @RedisStreamListener method  | DataRedisConnectionDetails | Add spring-boot-starter-data-redis | idempotent.stream.enabled
 					""")
-	void stopTheApplicationWithoutARequiredLibrary(String bean, String missing, String annotation, String reason,
+	void stopTheApplicationWithoutARequiredLibrary(String bean, String missing, String annotation, String type,
 			String action, String property) {
 		String method = AnnotatedBeans.class.getName() + "$" + bean + ".run()";
-		start(bean, missing).run((context) -> assertMistake(context,
-				"The " + annotation + " " + method + " would have no effect: " + reason + " is not on the class path.",
-				action, property + "=false"));
+		start(bean, missing).run((context) -> {
+			assertMistake(context,
+					"The " + annotation + " " + method
+							+ " would have no effect: @ConditionalOnClass did not find required class",
+					action, property + "=false");
+			assertThat(context.getStartupFailure()).hasMessageContaining("." + type + "'");
+		});
 	}
 
 	/**
@@ -64,25 +68,25 @@ class IneffectiveAnnotationsTests {
 	 */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			tools.jackson                   | a=b                           | Jackson 3 is not on the class path
-			org.springframework.transaction | a=b                           | spring-tx is not on the class path
-			org.springframework.jdbc        | a=b                           | spring-jdbc is not on the class path
-			unknown                         | idempotent.saga.enabled=false | idempotent.saga.enabled is false
-			unknown                         | idempotent.enabled=off        | idempotent.enabled is false
+			tools.jackson                   | a=b                           | @ConditionalOnClass did not find
+			org.springframework.transaction | a=b                           | @ConditionalOnClass did not find
+			org.springframework.jdbc        | a=b                           | @ConditionalOnClass did not find
+			unknown                         | idempotent.saga.enabled=false | idempotent.saga.enabled is false.
+			unknown                         | idempotent.enabled=off        | idempotent.enabled is false.
 			""")
 	void stopTheApplicationIfASagaWouldNotBeOne(String missing, String property, String reason) {
 		start("Undertaking", missing).withPropertyValues(property)
-			.run((context) -> assertMistake(context, "would have no effect: " + reason + ".",
-					", or remove the annotation."));
+			.run((context) -> assertMistake(context, "would have no effect: " + reason, ", or remove the annotation."));
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			TwoServers   | there are 2 RedisConnectionFactory beans, none of which is @Primary | as @Primary
-			NoDatabase   | there is no DataSource bean                                         | spring.datasource.*
-			NoSagaDatabase | there is no DataSource bean                                       | spring.datasource.*
-			TwoDatabases | there are 2 DataSource beans, none of which is @Primary             | as @Primary
-			""")
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					TwoServers     | (types: org.springframework.data.redis.connection.RedisConnectionFactory; SearchStrategy: all) found multiple beans 'first', 'second' | as @Primary
+					NoDatabase     | (types: javax.sql.DataSource; SearchStrategy: all) did not find any beans        | spring.datasource.*
+					NoSagaDatabase | (types: javax.sql.DataSource; SearchStrategy: all) did not find any beans        | spring.datasource.*
+					TwoDatabases   | (types: javax.sql.DataSource; SearchStrategy: all) found multiple beans 'first', 'second' | as @Primary
+					""")
 	void stopTheApplicationWithoutARequiredBean(String beans, String reason, String action) {
 		start(beans, "unknown")
 			.withPropertyValues(beans.startsWith("No") ? "spring.autoconfigure.exclude="
@@ -93,7 +97,7 @@ class IneffectiveAnnotationsTests {
 	@ParameterizedTest
 	@CsvSource({ "Composed", "OfInterface", "ByInterface", "LazyBean", "Scoped", "Product", "Inherited", "Hidden" })
 	void areFoundOnBeansOfAnyKind(String beans) {
-		start(beans, JACKSON).run((context) -> assertMistake(context, "Jackson 3", "spring-boot-starter-jackson"));
+		start(beans, JACKSON).run((context) -> assertMistake(context, "JsonMapper", "spring-boot-starter-jackson"));
 	}
 
 	@ParameterizedTest

@@ -2,7 +2,7 @@ package dev.idempotent.autoconfigure.test;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;

@@ -24,6 +24,8 @@ import dev.idempotent.idempotency.engine.FaultyStore.Call;
 import dev.idempotent.idempotency.engine.FaultyStore.Fault;
 import dev.idempotent.idempotency.engine.FaultyStore.Gate;
 import dev.idempotent.idempotency.engine.FaultyStore.Verb;
+import dev.idempotent.idempotency.engine.KeyAdministration.FoundKey;
+import dev.idempotent.idempotency.engine.KeyAdministration.KeyChange;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
 

@@ -21,6 +21,7 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.FaultyStore.Fault;
 import dev.idempotent.idempotency.engine.FaultyStore.Verb;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.WorkRolledBackException;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -13,10 +13,16 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,8 +47,14 @@ abstract class HandlerCommitRules extends HandlerRules {
 		assertThat(shop.dead()).isEmpty();
 	}
 
-	@Test
-	void handleAnEventAgainIfTheirCommitFails() {
+	/**
+	 * Spring does not roll back for a {@code TransactionException}, which it takes for
+	 * one of the commit itself.
+	 */
+	@ParameterizedTest
+	@ValueSource(classes = { IllegalStateException.class, CannotCreateTransactionException.class,
+			UnexpectedRollbackException.class })
+	void handleAnEventAgainIfTheirCommitFails(Class<? extends RuntimeException> failure) {
 		HandlerShop shop = open(HandlerShop.OFTEN);
 		AtomicInteger calls = new AtomicInteger();
 		shop.handlers()
@@ -52,7 +64,7 @@ abstract class HandlerCommitRules extends HandlerRules {
 						@Override
 						public void beforeCommit(boolean readOnly) {
 							if (calls.incrementAndGet() == 1) {
-								throw new IllegalStateException("not yet");
+								throw failure(failure);
 							}
 						}
 
@@ -61,6 +73,15 @@ abstract class HandlerCommitRules extends HandlerRules {
 		awaitNoRows(shop);
 		assertThat(calls).hasValue(2);
 		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	private static RuntimeException failure(Class<? extends RuntimeException> type) {
+		try {
+			return BeanUtils.instantiateClass(ReflectionUtils.accessibleConstructor(type, String.class), "not yet");
+		}
+		catch (NoSuchMethodException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test

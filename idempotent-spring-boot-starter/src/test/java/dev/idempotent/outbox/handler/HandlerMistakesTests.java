@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.autoconfigure.startup.StartupCheckAutoConfiguration;
+import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxPublisher;
@@ -60,21 +60,21 @@ class HandlerMistakesTests {
 	void refusesATransactionThatDoesNotContainTheWork() {
 		assertStops(Separate.class, "does not join the transaction that removes the event");
 		assertStops(ReadOnly.class, "does not join the transaction that removes the event");
-		assertStops(NoManager.class, "needs a transaction manager, and there is none", "transactional = false");
+		assertStops(NoManager.class, "and there is no transaction manager, or several", "transactional = false");
 		assertStops(OtherDatabase.class, "does not work on the outbox's DataSource", "DataSourceTransactionManager");
 	}
 
 	@Test
 	void refusesAHandlerWithoutAnOutbox() {
 		ApplicationContextRunner checked = OutboxApplication.with(Fine.class)
-			.withConfiguration(AutoConfigurations.of(StartupCheckAutoConfiguration.class));
+			.withConfiguration(AutoConfigurations.of(ImportStartupCheck.CLASS));
 		checked.run((context) -> assertThat(context).hasNotFailed());
 		assertStops(checked.withPropertyValues("idempotent.outbox.enabled=false"),
 				"would have no effect: idempotent.outbox.enabled is false", "Remove the property");
 		assertStops(
 				new ApplicationContextRunner().withUserConfiguration(Fine.class)
-					.withConfiguration(AutoConfigurations.of(StartupCheckAutoConfiguration.class)),
-				"would have no effect: there is no DataSource bean", "Point spring.datasource.* at a database");
+					.withConfiguration(AutoConfigurations.of(ImportStartupCheck.CLASS)),
+				"would have no effect: the auto-configuration of its feature is excluded", "Do not exclude");
 		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.initialize-schema=never"),
 				"There is an @OutboxHandler method, and ");
 	}
@@ -88,9 +88,8 @@ class HandlerMistakesTests {
 
 	@Test
 	void refusesPropertiesOfUnknownHandlers() {
-		assertStops(
-				OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.lease-of.gone=5s"),
-				"idempotent.outbox.handlers.lease-of.gone names a handler that does not exist; the handlers are [fine]");
+		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.leases.gone=5s"),
+				"idempotent.outbox.handlers.leases.gone names a handler that does not exist; the handlers are [fine]");
 		assertStops(
 				OutboxApplication.with(Fine.class)
 					.withInitializer((context) -> context.getEnvironment()
@@ -100,8 +99,8 @@ class HandlerMistakesTests {
 				"idempotent.outbox.topics.[handlers:gone] names a handler that does not exist");
 		assertStops(
 				OutboxApplication.with(Fine.class)
-					.withPropertyValues("idempotent.outbox.handlers.concurrency-of.fine=0"),
-				"idempotent.outbox.handlers.concurrency-of.fine is 0");
+					.withPropertyValues("idempotent.outbox.handlers.concurrencies.fine=0"),
+				"idempotent.outbox.handlers.concurrencies.fine is 0");
 		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.lease=0"),
 				"idempotent.outbox.handlers.lease");
 	}
@@ -109,8 +108,8 @@ class HandlerMistakesTests {
 	@Test
 	void acceptsWhatIsRight() {
 		OutboxApplication.with(Fine.class, Outside.class)
-			.withPropertyValues("idempotent.outbox.handlers.lease-of.fine=5s",
-					"idempotent.outbox.handlers.concurrency-of.fine=2", "idempotent.outbox.default-topic=handlers")
+			.withPropertyValues("idempotent.outbox.handlers.leases.fine=5s",
+					"idempotent.outbox.handlers.concurrencies.fine=2", "idempotent.outbox.default-topic=handlers")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThat(context.getBean(OutboxHandlers.class).all())

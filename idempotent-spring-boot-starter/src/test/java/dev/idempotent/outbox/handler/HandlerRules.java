@@ -223,7 +223,7 @@ abstract class HandlerRules {
 	@Test
 	void handleEachEventOnceInSeveralInstances() {
 		String[] concurrency = { "idempotent.outbox.handlers.concurrency=3",
-				"idempotent.outbox.handlers.lease-of.book=1s" };
+				"idempotent.outbox.handlers.leases.book=1s" };
 		HandlerShop shop = open(HandlerShop.OFTEN, concurrency);
 		HandlerShop other = open(HandlerShop.OFTEN, concurrency);
 		OutboxEvent[] events = IntStream.range(0, 100)
@@ -243,7 +243,7 @@ abstract class HandlerRules {
 	 */
 	@Test
 	void areNotOvertakenWhileTheirTransactionLives() throws Exception {
-		String[] lease = { "idempotent.outbox.handlers.lease-of.book=1s" };
+		String[] lease = { "idempotent.outbox.handlers.leases.book=1s" };
 		HandlerShop shop = open(HandlerShop.OFTEN, lease);
 		HandlerShop other = open(HandlerShop.OFTEN, lease);
 		AtomicInteger calls = new AtomicInteger();

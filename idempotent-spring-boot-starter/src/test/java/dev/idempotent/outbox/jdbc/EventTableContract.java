@@ -1,5 +1,7 @@
 package dev.idempotent.outbox.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,6 +21,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.EventFacts;
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxSamples;
@@ -40,6 +43,7 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
@@ -133,6 +137,51 @@ abstract class EventTableContract extends EventTableSteps {
 		endLeases();
 		assertThat(heads()).extracting(Head::due, Head::attempts, Head::settled).containsExactly(tuple(true, 1, false));
 		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(2);
+	}
+
+	@Test
+	void deletesAClaimedRowInTheTransactionOfTheCaller() {
+		append("one");
+		Claim overtaken = claimOver().get(0);
+		Claim claim = claim().get(0);
+		inTransaction(() -> {
+			assertThat(table().deleteInTransaction(overtaken)).isNull();
+			return true;
+		});
+		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
+			assertThat(table().deleteInTransaction(claim)).isNotNull();
+			throw new IllegalStateException("rolled back");
+		}));
+		assertThat(heads()).hasSize(1);
+		inTransaction(() -> {
+			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim));
+			assertThat(table().isInTransaction()).isTrue();
+			return assertThat(table().isDeleted(deletion) && table().canCommit()).isTrue();
+		});
+		assertThat(heads()).isEmpty();
+		assertThat(table().isInTransaction()).isFalse();
+	}
+
+	@Test
+	void knowsThatADeletionWasRolledBackBehindTheCaller() {
+		append("one");
+		Claim claim = claim().get(0);
+		inTransaction(() -> {
+			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim));
+			TransactionInspector.join(fixture().dataSource(), EventTableContract::rollBack);
+			return assertThat(table().isDeleted(deletion)).isFalse();
+		});
+		assertThat(heads()).hasSize(1);
+	}
+
+	private static boolean rollBack(Connection connection) {
+		try {
+			connection.rollback();
+			return true;
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test
@@ -335,6 +384,17 @@ abstract class EventTableContract extends EventTableSteps {
 	}
 
 	@Test
+	void claimsARowThatIsAloneInItsLaneAsItWasAppended() {
+		List<Row> rows = append(unordered("one"), ordered("key", "two"));
+		assertThat(rows.get(1).alone()).isNull();
+		Head alone = Objects.requireNonNull(rows.get(0).alone());
+		Head read = table().heads(List.of(new Look(alone.lane(), 0)), 10).get(0);
+		assertThat(alone).usingRecursiveComparison().ignoringFields("key", "epoch").isEqualTo(read);
+		assertThat(table().claim(List.of(alone), Duration.ofMinutes(1), 5)).hasSize(1);
+		assertThat(table().claim(List.of(alone), Duration.ofMinutes(1), 5)).isEmpty();
+	}
+
+	@Test
 	void scansInParts() {
 		List<Row> rows = append(IntStream.range(0, 25).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		Chunk first = table().scan(Long.MIN_VALUE, 10);
@@ -344,7 +404,10 @@ abstract class EventTableContract extends EventTableSteps {
 		assertThat(IntStream.range(0, 3)
 			.mapToObj((i) -> List.of(first, second, third).get(i))
 			.flatMap((chunk) -> chunk.due().stream()))
-			.containsExactlyElementsOf(rows.stream().sorted(Comparator.comparingLong(Row::lane)).toList());
+			.containsExactlyElementsOf(rows.stream()
+				.sorted(Comparator.comparingLong(Row::lane))
+				.map((row) -> new Row(row.lane(), row.id(), row.topic()))
+				.toList());
 		assertThat(table().scan(last(third).lane(), 10))
 			.isEqualTo(new Chunk(List.of(), 0, 0, 0, Duration.ZERO, null, false, true));
 	}

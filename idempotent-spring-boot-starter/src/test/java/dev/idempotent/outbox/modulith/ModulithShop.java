@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-import dev.idempotent.autoconfigure.outbox.OutboxModulithAutoConfiguration;
 import dev.idempotent.outbox.OutboxApplication;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
@@ -57,7 +56,8 @@ final class ModulithShop {
 	private static ApplicationContextRunner shop(Class<?>... configurations) {
 		return OutboxApplication.with(Shop.class)
 			.withUserConfiguration(configurations)
-			.withConfiguration(AutoConfigurations.of(OutboxModulithAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(ClassUtils
+				.resolveClassName("dev.idempotent.autoconfigure.outbox.OutboxModulithAutoConfiguration", null)))
 			.withPropertyValues("spring.modulith.events.externalization.mode=outbox",
 					"idempotent.outbox.modulith.publisher=test");
 	}

@@ -1,6 +1,6 @@
 package dev.idempotent.outbox.redis;
 
-import dev.idempotent.autoconfigure.operations.OutboxOperationsAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.ImportOperations;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
@@ -49,7 +49,8 @@ class RedisChannelOutboxIntegrationTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, OutboxOperationsAutoConfiguration.class })
+	@ImportAutoConfiguration(DataRedisAutoConfiguration.class)
+	@ImportOperations
 	static class Redis {
 
 		@Bean

@@ -3,7 +3,7 @@ package dev.idempotent.saga.method;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
 import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
-import dev.idempotent.autoconfigure.startup.StartupCheckAutoConfiguration;
+import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -30,8 +30,7 @@ public final class SagaApplication {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 					DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
 					TransactionManagerCustomizationAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-					IdempotencyMethodAutoConfiguration.class, SagaAutoConfiguration.class,
-					StartupCheckAutoConfiguration.class))
+					IdempotencyMethodAutoConfiguration.class, SagaAutoConfiguration.class, ImportStartupCheck.CLASS))
 			.withUserConfiguration(beans);
 	}
 

@@ -14,7 +14,7 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.client.CallFailure;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
 import dev.idempotent.idempotency.client.PropagationTarget;
-import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.web.OnTomcatAndJetty;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,0 @@
-/**
- * Writes payloads with Jackson.
- */
-@NullMarked
-package dev.idempotent.outbox.json;
-
-import org.jspecify.annotations.NullMarked;

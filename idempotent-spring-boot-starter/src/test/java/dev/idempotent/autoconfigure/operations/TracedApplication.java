@@ -1,0 +1,119 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
+import io.micrometer.tracing.handler.PropagatingReceiverTracingObservationHandler;
+import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
+import io.micrometer.tracing.otel.bridge.OtelPropagator;
+import io.micrometer.tracing.otel.bridge.OtelTracer;
+import io.micrometer.tracing.propagation.Propagator;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * An application with the tracer of OpenTelemetry.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+@Import(TracedApplication.Orders.class)
+class TracedApplication {
+
+	@Bean
+	RecordedSpans spans() {
+		return new RecordedSpans();
+	}
+
+	@Bean(destroyMethod = "close")
+	SdkTracerProvider tracerProvider(RecordedSpans spans) {
+		return SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
+	}
+
+	@Bean
+	Tracer tracer(SdkTracerProvider provider) {
+		return new OtelTracer(provider.get("test"), new OtelCurrentTraceContext(), (event) -> {
+		});
+	}
+
+	@Bean
+	Propagator propagator(SdkTracerProvider provider) {
+		return new OtelPropagator(ContextPropagators.create(W3CTraceContextPropagator.getInstance()),
+				provider.get("test"));
+	}
+
+	@Bean
+	ObservationHandler<?> tracing(Tracer tracer, Propagator propagator) {
+		return new ObservationHandler.FirstMatchingCompositeObservationHandler(
+				new PropagatingReceiverTracingObservationHandler<>(tracer, propagator),
+				new DefaultTracingObservationHandler(tracer));
+	}
+
+	@Bean
+	Calls calls() {
+		return new Calls();
+	}
+
+	@RestController
+	static class Orders {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		@PostMapping("/lease")
+		@Idempotent(name = "orders")
+		String underLease() {
+			return "run " + this.runs.incrementAndGet();
+		}
+
+		@PostMapping("/transaction")
+		@Idempotent(name = "payments", guarantee = Guarantee.TRANSACTION)
+		String inTransaction() {
+			return "run " + this.runs.incrementAndGet();
+		}
+
+		@PostMapping("/callable")
+		@Idempotent(name = "reports")
+		Callable<String> onAnotherThread() {
+			return () -> "run " + this.runs.incrementAndGet();
+		}
+
+		@PostMapping("/future")
+		@Idempotent(name = "forecasts")
+		CompletableFuture<String> later() {
+			return CompletableFuture.supplyAsync(() -> "run " + this.runs.incrementAndGet());
+		}
+
+	}
+
+	static class Calls {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		@Idempotent(name = "ship", key = "#id")
+		public int underLease(String id) {
+			return this.runs.incrementAndGet();
+		}
+
+		@Transactional
+		@Idempotent(name = "charge", key = "#id", guarantee = Guarantee.TRANSACTION)
+		public int inTransaction(String id) {
+			return this.runs.incrementAndGet();
+		}
+
+	}
+
+}
