@@ -81,8 +81,8 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, CONNECTIONS, ENCRYPTION, OUTBOX, OUTBOX + ".handler",
-				OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".method", OUTBOX + ".kafka", OUTBOX + ".modulith",
+		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, CONNECTIONS, ENCRYPTION, OUTBOX,
+				OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".method", OUTBOX + ".kafka",
 				OUTBOX_REDIS, OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, JSON,
 				KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
 				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);

@@ -7,7 +7,7 @@ import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.work.RootCause;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -130,7 +130,7 @@ final class HandlerTransactions {
 		}
 		catch (TransactionException ex) {
 			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}",
-					method.describe(), RootCause.of(ex));
+					method.describe(), OutageLog.reason(ex));
 			logger.debug("The stack trace of the failure above", ex);
 		}
 	}
@@ -256,8 +256,8 @@ final class HandlerTransactions {
 
 		/**
 		 * If another synchronization has thrown a TransactionException, Spring believes
-		 * that the commit has failed, does not roll back, and resets the connection, which
-		 * commits.
+		 * that the commit has failed, does not roll back, and resets the connection,
+		 * which commits.
 		 */
 		@Override
 		public void afterCompletion(int status) {

@@ -88,8 +88,7 @@ class HandlerMistakesTests {
 
 	@Test
 	void refusesPropertiesOfUnknownHandlers() {
-		assertStops(
-				OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.leases.gone=5s"),
+		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.leases.gone=5s"),
 				"idempotent.outbox.handlers.leases.gone names a handler that does not exist; the handlers are [fine]");
 		assertStops(
 				OutboxApplication.with(Fine.class)
