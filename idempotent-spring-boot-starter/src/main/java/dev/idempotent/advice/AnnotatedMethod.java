@@ -4,7 +4,9 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -12,11 +14,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.MethodIntrospector;
-import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.annotation.RepeatableContainers;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ConcurrentReferenceHashMap;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * A method with an annotation of this library, as seen by the class of a bean.
@@ -26,6 +30,13 @@ import org.springframework.util.ClassUtils;
  * @param method the method
  */
 public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> type, Method method) {
+
+	private static final String OWN = IdempotentConfigurationException.class.getPackageName() + ".";
+
+	/**
+	 * The annotations of this library on the methods of a class and of its hierarchy.
+	 */
+	private static final Map<Class<?>, Set<Class<?>>> ANNOTATIONS = new ConcurrentReferenceHashMap<>(512);
 
 	private static final String CONTROLLER = "org.springframework.stereotype.Controller";
 
@@ -107,12 +118,49 @@ public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> t
 		return IdempotentConfigurationException.ofMethod(this.annotation, describe(), problem, action, cause);
 	}
 
-	private static Set<Method> methodsOf(Class<?> type, Class<? extends Annotation> annotation) {
-		if (!AnnotationUtils.isCandidateClass(type, annotation)) {
+	/**
+	 * Returns whether a class, a superclass or an interface declares an annotated method.
+	 * Few do, and to search the hierarchy of each method of all beans would delay the
+	 * start.
+	 */
+	static boolean isCandidate(Class<?> type, Class<? extends Annotation> annotation) {
+		return annotationsIn(type).contains(annotation);
+	}
+
+	private static Set<Class<?>> annotationsIn(Class<?> type) {
+		if (type.getName().startsWith("java.")) {
 			return Set.of();
 		}
+		Set<Class<?>> known = ANNOTATIONS.get(type);
+		if (known == null) {
+			Set<Class<?>> found = new HashSet<>();
+			ReflectionUtils.doWithLocalMethods(type, (method) -> addAnnotations(method, found));
+			if (type.getSuperclass() != null) {
+				found.addAll(annotationsIn(type.getSuperclass()));
+			}
+			for (Class<?> each : type.getInterfaces()) {
+				found.addAll(annotationsIn(each));
+			}
+			known = Set.copyOf(found);
+			ANNOTATIONS.put(type, known);
+		}
+		return known;
+	}
+
+	private static void addAnnotations(Method method, Set<Class<?>> found) {
+		if (method.getDeclaredAnnotations().length > 0) {
+			for (MergedAnnotation<?> each : MergedAnnotations.from(method)) {
+				if (each.getType().getName().startsWith(OWN)) {
+					found.add(each.getType());
+				}
+			}
+		}
+	}
+
+	private static Set<Method> methodsOf(Class<?> type, Class<? extends Annotation> annotation) {
 		try {
-			return MethodIntrospector.selectMethods(type, (Method method) -> isPresent(method, annotation));
+			return !isCandidate(type, annotation) ? Set.of()
+					: MethodIntrospector.selectMethods(type, (Method method) -> isPresent(method, annotation));
 		}
 		catch (IllegalStateException | LinkageError ex) {
 			// Creating such a bean reports the missing class itself.

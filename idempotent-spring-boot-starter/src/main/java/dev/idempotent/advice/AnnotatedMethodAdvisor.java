@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
-import org.springframework.core.annotation.AnnotationUtils;
 
 /**
  * Advises the methods that have an annotation. Reads the attributes of each method once,
@@ -47,7 +46,7 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	protected AnnotatedMethodAdvisor(Class<? extends Annotation> annotation, @Nullable Class<?> alternative) {
 		this.annotation = annotation;
 		this.alternative = alternative;
-		setClassFilter((type) -> AnnotationUtils.isCandidateClass(type, annotation));
+		setClassFilter((type) -> AnnotatedMethod.isCandidate(type, annotation));
 		setAdvice((MethodInterceptor) this::intercept);
 	}
 

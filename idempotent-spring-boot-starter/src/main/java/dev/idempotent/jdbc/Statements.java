@@ -76,16 +76,16 @@ public final class Statements {
 	 * @param <T> the type of the result
 	 * @param connection is neither committed nor closed
 	 * @param sql the statement
-	 * @param anew whether PostgreSQL {@linkplain #planAnew plans} it at each execution
+	 * @param replan whether PostgreSQL {@linkplain #replan plans} it at each execution
 	 * @param parameters in the order of their places
 	 * @param execution executes the statement with its parameters
 	 * @return what the execution has returned
 	 */
-	public static <T> T run(Connection connection, String sql, boolean anew,
+	public static <T> T run(Connection connection, String sql, boolean replan,
 			List<? extends @Nullable Object> parameters, PreparedStatementCallback<T> execution) {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			if (anew) {
-				planAnew(statement);
+			if (replan) {
+				replan(statement);
 			}
 			bind(statement, parameters);
 			return execution.doInPreparedStatement(statement);
@@ -151,7 +151,7 @@ public final class Statements {
 	 * @param statement a statement of any driver
 	 * @throws SQLException if the driver fails
 	 */
-	public static void planAnew(PreparedStatement statement) throws SQLException {
+	public static void replan(PreparedStatement statement) throws SQLException {
 		if (POSTGRESQL != null && THRESHOLD != null && statement.isWrapperFor(POSTGRESQL)) {
 			ReflectionUtils.invokeMethod(THRESHOLD, statement.unwrap(POSTGRESQL), 0);
 		}

@@ -32,6 +32,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -72,6 +73,7 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
+	@Lazy
 	MethodSettings idempotentMethodSettings(IdempotencyEngine engine, KeySettings keys, OperationSettings defaults,
 			IdempotencyProperties.Method properties, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
@@ -81,6 +83,7 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
+	@Lazy
 	@ConditionalOnMissingBean
 	IdempotencyTemplate idempotencyTemplate(MethodSettings settings) {
 		return new IdempotencyTemplate(settings);

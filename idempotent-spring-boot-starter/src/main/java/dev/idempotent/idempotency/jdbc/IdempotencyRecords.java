@@ -489,7 +489,7 @@ final class IdempotencyRecords {
 				@Nullable Object... values) {
 			try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
 				if (!this.sql.isPlannedOnce(sql)) {
-					Statements.planAnew(statement);
+					Statements.replan(statement);
 				}
 				for (int i = 0; i < values.length; i++) {
 					set(statement, i + 1, values[i]);

@@ -258,10 +258,13 @@ public class EventTable {
 	 * The transaction of a handler can lock its row for longer than the lease.
 	 */
 	private boolean isUnlocked(Connection connection, Head head) {
-		return head.attempts() == 0 || !Statements
-			.query(connection, "select id from " + this.tables.event() + " where lane = ? and id = ? for update skip locked",
-					List.of(head.lane(), head.id()), (row, number) -> number)
-			.isEmpty();
+		return head.attempts() == 0
+				|| !Statements
+					.query(connection,
+							"select id from " + this.tables.event()
+									+ " where lane = ? and id = ? for update skip locked",
+							List.of(head.lane(), head.id()), (row, number) -> number)
+					.isEmpty();
 	}
 
 	private List<Head> claimEach(Connection connection, List<Head> all, Duration lease) {

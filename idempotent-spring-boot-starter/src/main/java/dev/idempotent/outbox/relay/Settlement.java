@@ -89,7 +89,7 @@ final class Settlement {
 	}
 
 	/**
-	 * Adds an event whose handler could not be called: this is no attempt.
+	 * Adds an event whose handler could not be called, which is not an attempt.
 	 */
 	void addNotCalled(Claim claim, String reason) {
 		stop(claim.lane());

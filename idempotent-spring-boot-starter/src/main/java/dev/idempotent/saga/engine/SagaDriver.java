@@ -202,8 +202,7 @@ final class SagaDriver {
 			return releaseForRetry(null);
 		}
 		if (stored.status() == SagaStatus.EXECUTING) {
-			return stored.isLate() ? compensate(SagaRun.DEADLINE)
-					: releaseForRetry(null);
+			return stored.isLate() ? compensate(SagaRun.DEADLINE) : releaseForRetry(null);
 		}
 		this.run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
 		return releaseAfter(Duration.ZERO, null);

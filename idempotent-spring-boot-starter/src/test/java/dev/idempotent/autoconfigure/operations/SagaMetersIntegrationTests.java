@@ -43,7 +43,7 @@ class SagaMetersIntegrationTests {
 	/**
 	 * Of a row in the tables of meters, split at its lines.
 	 */
-	private static final int COLUMNS = 6;
+	private static final int COLUMNS = 5;
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
@@ -137,13 +137,13 @@ class SagaMetersIntegrationTests {
 
 	private static String describe(Meter meter) {
 		String tags = meter.getId().getTags().stream().map(Tag::getKey).sorted().collect(Collectors.joining(", "));
+		String kind = meter.getId().getType().name().toLowerCase(Locale.ROOT).replace('_', ' ');
 		String unit = meter.getId().getBaseUnit();
-		return meter.getId().getType().name().toLowerCase(Locale.ROOT).replace('_', ' ') + ";" + tags + ";"
-				+ ((unit != null) ? unit : "");
+		return kind + ((unit == null || kind.equals("timer")) ? "" : ", " + unit) + ";" + tags;
 	}
 
 	/**
-	 * Name, and kind, tags and unit.
+	 * Name, and kind with unit, and tags. A timer has seconds.
 	 */
 	private static Map<String, String> documented() {
 		return Page.source(PAGE)
@@ -151,9 +151,8 @@ class SagaMetersIntegrationTests {
 			.filter((line) -> line.startsWith("| `saga."))
 			.map((line) -> line.replace("`", "").split("\\|"))
 			.filter((cells) -> cells.length == COLUMNS)
-			.collect(Collectors.toMap((cells) -> cells[1].strip(),
-					(cells) -> cells[2].strip() + ";" + cells[3].strip() + ";" + cells[4].strip(), (one, other) -> one,
-					TreeMap::new));
+			.collect(Collectors.toMap((cells) -> cells[1].strip(), (cells) -> cells[2].strip() + ";" + cells[3].strip(),
+					(one, other) -> one, TreeMap::new));
 	}
 
 	private static Checkout checkout() {

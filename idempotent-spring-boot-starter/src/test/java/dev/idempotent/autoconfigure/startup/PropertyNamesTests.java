@@ -42,8 +42,8 @@ class PropertyNamesTests {
 
 	private static final String MAP = "idempotent.encryption.keys";
 
-	private static final Set<String> MAPS = Set.of(MAP, "idempotent.outbox.topics",
-			"idempotent.outbox.handlers.leases", "idempotent.outbox.handlers.concurrencies");
+	private static final Set<String> MAPS = Set.of(MAP, "idempotent.outbox.topics", "idempotent.outbox.handlers.leases",
+			"idempotent.outbox.handlers.concurrencies");
 
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(StartupCheckAutoConfiguration.class));

@@ -15,11 +15,16 @@ import org.springframework.boot.convert.DurationStyle;
  */
 record CrashSettings(Duration duration, boolean kafka, long seed, PlantedFault fault) {
 
-	static CrashSettings read() {
-		return new CrashSettings(DurationStyle.detectAndParse(System.getProperty("order.crash.duration", "15s")),
-				System.getProperty("order.crash.broker", "redis").equals("kafka"),
-				Long.getLong("order.crash.seed", ThreadLocalRandom.current().nextInt(1_000_000)),
-				PlantedFault.valueOf(System.getProperty("order.crash.fault", PlantedFault.NONE.name())));
+	/**
+	 * Reads the settings of a run.
+	 * @param run the first part of the names of its properties
+	 */
+	static CrashSettings read(String run) {
+		String prefix = run + ".crash.";
+		return new CrashSettings(DurationStyle.detectAndParse(System.getProperty(prefix + "duration", "15s")),
+				System.getProperty(prefix + "broker", "redis").equals("kafka"),
+				Long.getLong(prefix + "seed", ThreadLocalRandom.current().nextInt(1_000_000)),
+				PlantedFault.valueOf(System.getProperty(prefix + "fault", PlantedFault.NONE.name())));
 	}
 
 }

@@ -61,7 +61,7 @@ record OrderCrashReport(CrashSettings settings, Tally tally, Map<String, Recorde
 		Stream<Recorded> events = this.recorded.values().stream();
 		long ordered = events.filter((event) -> event.number() > 0).count();
 		return """
-				Crash run of ordered events, %s
+				Crash run, %s
 				  events        %d ordered, %d unordered, %d repeated
 				  delivery      half of them within %d ms, 99 %% within %d ms, all within %d ms
 				  standstill    of a key at most %d ms

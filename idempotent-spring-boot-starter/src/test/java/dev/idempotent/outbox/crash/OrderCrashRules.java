@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.crash;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +47,7 @@ abstract class OrderCrashRules {
 
 	private static final List<String> TABLES = List.of("outbox_event", "outbox_delayed", "outbox_dead");
 
-	private final CrashSettings settings = CrashSettings.read();
+	private final CrashSettings settings = CrashSettings.read(run());
 
 	private final Tally tally = new Tally();
 
@@ -73,12 +74,49 @@ abstract class OrderCrashRules {
 
 	abstract void startDatabase();
 
+	/**
+	 * The first part of the names of its properties and its folder.
+	 */
+	String run() {
+		return "order";
+	}
+
+	/**
+	 * The configuration of the instances.
+	 */
+	Class<?> application() {
+		return OrderApplication.class;
+	}
+
+	/**
+	 * Where the events are appended to.
+	 */
+	String topic(EventBroker broker) {
+		return broker.topic();
+	}
+
+	/**
+	 * Further tables of the application.
+	 */
+	void createTables(JdbcClient database) {
+	}
+
+	/**
+	 * Finds what a broker does not show.
+	 * @param published all events of the broker
+	 * @return by kind
+	 */
+	Map<String, List<String>> violations(JdbcClient database, Map<String, Recorded> recorded,
+			List<PublishedEvent> published) {
+		return Map.of();
+	}
+
 	@Test
-	void deliversFirstOccurrencesInOrder() throws InterruptedException {
+	void keepsItsPromises() throws InterruptedException {
 		try (EventBroker broker = this.settings.kafka() ? new KafkaBroker() : new RedisBroker(redis, redisNetwork)) {
 			OrderCrashReport report = run(createTables(), broker);
 			System.out.println(report);
-			if (this.settings.fault().breaksOrder()) {
+			if (this.settings.fault().breaksPromise()) {
 				assertThat(report.violations().keySet()).as(report::toString).isNotEmpty();
 			}
 			else {
@@ -90,15 +128,20 @@ abstract class OrderCrashRules {
 	private OrderCrashReport run(JdbcClient database, EventBroker broker) throws InterruptedException {
 		List<String> properties = new ArrayList<>(databaseProperties());
 		properties.addAll(broker.properties());
-		properties.add("crash.topic=" + broker.topic());
+		properties.add("crash.topic=" + topic(broker));
 		properties.add("idempotent.outbox.relay.lease=" + broker.lease());
-		try (OrderSite site = new OrderSite(this.settings, properties, this.tally)) {
+		Path folder = Path.of("target", run() + "-crash");
+		try (OrderSite site = new OrderSite(application(), folder, this.settings, properties, this.tally)) {
 			site.awaitReady();
 			storm(site, broker);
 			site.calm();
 			Duration quiet = awaitDelivery(database);
 			Map<String, Recorded> recorded = recorded(database);
-			return OrderCrashReport.of(this.settings, this.tally, recorded, broker.read(), left(database), quiet);
+			List<PublishedEvent> published = broker.read();
+			OrderCrashReport report = OrderCrashReport.of(this.settings, this.tally, recorded, published,
+					left(database), quiet);
+			report.violations().putAll(violations(database, recorded, published));
+			return report;
 		}
 	}
 
@@ -117,6 +160,7 @@ abstract class OrderCrashRules {
 		}
 		IntStream.range(0, Writers.KEYS)
 			.forEach((key) -> database.sql("insert into crash_counter values (?, 0)").param("key-" + key).update());
+		createTables(database);
 		return database;
 	}
 
@@ -153,7 +197,7 @@ abstract class OrderCrashRules {
 	private Duration awaitDelivery(JdbcClient database) {
 		long start = System.nanoTime();
 		try {
-			await().atMost(this.settings.fault().breaksOrder() ? LITTLE_PATIENCE : PATIENCE)
+			await().atMost(this.settings.fault().breaksPromise() ? LITTLE_PATIENCE : PATIENCE)
 				.until(() -> left(database).isEmpty());
 		}
 		catch (ConditionTimeoutException ex) {

@@ -28,8 +28,8 @@ final class OrderSite implements AutoCloseable {
 
 	private final Path end;
 
-	OrderSite(CrashSettings settings, List<String> properties, Tally tally) {
-		Path folder = emptied(Path.of("target", "order-crash"));
+	OrderSite(Class<?> application, Path folder, CrashSettings settings, List<String> properties, Tally tally) {
+		empty(folder);
 		this.end = folder.resolve("end").toAbsolutePath();
 		List<String> arguments = new ArrayList<>(List.of("--spring.main.web-application-type=none",
 				"--spring.main.banner-mode=off", "--spring.application.name=crash", "--logging.level.root=warn",
@@ -37,19 +37,20 @@ final class OrderSite implements AutoCloseable {
 				"--spring.datasource.hikari.minimum-idle=2", "--spring.datasource.hikari.connection-timeout=2000",
 				"--spring.datasource.hikari.validation-timeout=1000", "--idempotent.outbox.relay.attempts=1000000",
 				"--idempotent.outbox.relay.backoff=200ms", "--idempotent.outbox.relay.max-backoff=1s",
-				"--idempotent.outbox.redis.timeout=1s", "--crash.seed=" + settings.seed(),
-				"--crash.fault=" + settings.fault(), "--crash.end=" + this.end));
+				"--idempotent.outbox.redis.timeout=1s", "--spring.data.redis.timeout=1s",
+				"--idempotent.outbox.handlers.concurrency=3", "--idempotent.outbox.handlers.lease=3s",
+				"--crash.seed=" + settings.seed(), "--crash.fault=" + settings.fault(), "--crash.end=" + this.end));
 		properties.forEach((property) -> arguments.add("--" + property));
 		this.instances = IntStream.rangeClosed(1, INSTANCES)
-			.mapToObj((number) -> new RestartedApplication("instance-" + number, OrderApplication.class, 0, arguments,
-					folder, tally))
+			.mapToObj((number) -> new RestartedApplication("instance-" + number, application, 0, arguments, folder,
+					tally))
 			.toList();
 	}
 
-	private static Path emptied(Path folder) {
+	private static void empty(Path folder) {
 		try {
 			FileSystemUtils.deleteRecursively(folder);
-			return Files.createDirectories(folder);
+			Files.createDirectories(folder);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

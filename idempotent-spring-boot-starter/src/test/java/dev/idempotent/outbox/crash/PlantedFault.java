@@ -13,7 +13,10 @@ import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.OutboxTables;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * What an implementation could do wrong on PostgreSQL, to show what the crash run finds.
@@ -41,7 +44,10 @@ enum PlantedFault {
 	SETTLE_WITHOUT_TOKEN,
 
 	/** Rows are published without being claimed. */
-	PUBLISH_UNCLAIMED;
+	PUBLISH_UNCLAIMED,
+
+	/** The event of a handler is deleted once its transaction has committed. */
+	DELETE_AFTER_COMMIT;
 
 	/**
 	 * The lanes of a topic but for some bits.
@@ -51,9 +57,9 @@ enum PlantedFault {
 	/**
 	 * Whether a run must find it. The others only repeat events.
 	 */
-	boolean breaksOrder() {
+	boolean breaksPromise() {
 		return this == CACHED_SEQUENCE || this == APPEND_BEFORE_LOCK || this == RUN_BEHIND_HEAD
-				|| this == LOOK_BEHIND_ANY_KEY;
+				|| this == LOOK_BEHIND_ANY_KEY || this == DELETE_AFTER_COMMIT;
 	}
 
 	EventTable plant(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
@@ -133,6 +139,27 @@ enum PlantedFault {
 						.update());
 				}
 				return deleted;
+			}
+
+			@Override
+			public @Nullable Object deleteInTransaction(Claim claim) {
+				if (PlantedFault.this != DELETE_AFTER_COMMIT) {
+					return super.deleteInTransaction(claim);
+				}
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						delete(List.of(claim));
+					}
+
+				});
+				return claim;
+			}
+
+			@Override
+			public boolean isDeleted(Object evidence) {
+				return evidence instanceof Claim || super.isDeleted(evidence);
 			}
 
 		};

@@ -27,7 +27,7 @@ record PublishedEvent(Map<String, String> headers, String payload, Instant publi
 	 * The position of an ordered event within its key, or 0.
 	 */
 	int number() {
-		return Integer.parseInt(header("ce_type"));
+		return Integer.parseInt(header(Writers.NUMBER));
 	}
 
 	/**

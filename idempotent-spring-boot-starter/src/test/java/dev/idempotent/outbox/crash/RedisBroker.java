@@ -22,7 +22,7 @@ import org.springframework.data.redis.connection.stream.ByteRecord;
  */
 final class RedisBroker implements EventBroker {
 
-	private static final String STREAM = "orders";
+	static final String STREAM = "orders";
 
 	private static final int PAGE = 10_000;
 

@@ -27,6 +27,16 @@ final class Writers {
 	 */
 	static final int KEYS = 41;
 
+	/**
+	 * The type of all events.
+	 */
+	static final String TYPE = "crash.appended";
+
+	/**
+	 * The header with the position of an ordered event within its key, or 0.
+	 */
+	static final String NUMBER = "number";
+
 	private static final int THREADS = 2;
 
 	private final Storm storm;
@@ -191,8 +201,10 @@ final class Writers {
 		this.outbox.append(OutboxEvent.of("early", id).toTopic(this.topic).withKey(key));
 		this.storm.delay(1, 50);
 		int number = lock(key, 1);
-		this.database.sql("update outbox_event set type = ? where type = 'early' and event_key = ? and payload = ?")
-			.params(Integer.toString(number), key, ('"' + id + '"').getBytes(StandardCharsets.UTF_8))
+		this.database
+			.sql("update outbox_event set type = ?, headers = ? where type = 'early' and event_key = ? and payload = ?")
+			.params(TYPE, "{\"%s\":\"%d\"}".formatted(NUMBER, number), key,
+					('"' + id + '"').getBytes(StandardCharsets.UTF_8))
 			.update();
 		this.database.sql("insert into crash_event values (?, ?, ?)").params(id, key, number).update();
 	}
@@ -204,7 +216,10 @@ final class Writers {
 	private void append(String key, int number) {
 		String id = UUID.randomUUID().toString();
 		this.database.sql("insert into crash_event values (?, ?, ?)").params(id, key, number).update();
-		OutboxEvent event = OutboxEvent.of(Integer.toString(number), id).toTopic(this.topic).withKey(key);
+		OutboxEvent event = OutboxEvent.of(TYPE, id)
+			.toTopic(this.topic)
+			.withKey(key)
+			.withHeader(NUMBER, Integer.toString(number));
 		this.outbox.append((number == 0) ? event.unordered() : event);
 	}
 
