@@ -91,8 +91,9 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule handlersKnowTransactionsAndNoBroker = ArchitectureTests.room(HANDLER, SHARED, ADVICE, ROOT,
-			OUTBOX, DATABASE, TABLES, RELAY, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
-			"org.springframework.core..", "org.springframework.transaction..", "org.springframework.util..");
+			OUTBOX, DATABASE, TABLES, RELAY, WORK, "java..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.beans..", "org.springframework.core..", "org.springframework.transaction..",
+			"org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule appendingMethodsKnowAdviceAlone = ArchitectureTests.room(OUTBOX + ".method", OUTBOX, SHARED,
