@@ -59,13 +59,8 @@ class OutboxArchitectureTests {
 			"org.springframework.data.redis..", "io.lettuce..", "tools.jackson.core..");
 
 	@ArchTest
-	static final ArchRule outboxModulithKnowsApplicationEventsAlone = ArchitectureTests.room(OUTBOX + ".modulith",
-			SHARED, OUTBOX, "java..", "org.jspecify..", "org.springframework.context..",
-			"org.springframework.expression..", "org.springframework.modulith.events..", "org.springframework.util..");
-
-	@ArchTest
 	static final ArchRule onlyItsRoomKnowsModulith = noClasses().that()
-		.resideOutsideOfPackages(OUTBOX + ".modulith", AUTOCONFIGURE + "..")
+		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.modulith..");
