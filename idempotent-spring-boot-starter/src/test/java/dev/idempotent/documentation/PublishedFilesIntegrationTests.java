@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.List;
+import java.util.Properties;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
@@ -18,6 +19,8 @@ import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.context.annotation.ImportCandidates;
 import org.w3c.dom.Element;
 import org.w3c.dom.Node;
 
@@ -64,6 +67,25 @@ class PublishedFilesIntegrationTests {
 			assertThat(module.name()).isEqualTo("dev.idempotent");
 			assertThat(module.packages()).contains("dev.idempotent.outbox");
 		});
+	}
+
+	/**
+	 * Spring Boot then sorts them, and leaves those out whose libraries are missing,
+	 * without reading their classes.
+	 */
+	@Test
+	void haveTheConditionsOfEachAutoConfiguration() throws IOException {
+		Path main = jars().stream().filter(PublishedFilesIntegrationTests::isMain).findFirst().orElseThrow();
+		try (JarFile jar = new JarFile(main.toFile())) {
+			Properties conditions = new Properties();
+			conditions.load(jar.getInputStream(jar.getJarEntry("META-INF/spring-autoconfigure-metadata.properties")));
+			assertThat(conditions.stringPropertyNames())
+				.containsAll(ImportCandidates.load(AutoConfiguration.class, null)
+					.getCandidates()
+					.stream()
+					.filter((name) -> name.startsWith("dev.idempotent."))
+					.toList());
+		}
 	}
 
 	@Test
