@@ -67,6 +67,23 @@ create table if not exists delivery (
   created_at     timestamptz not null default now()
 );
 
+-- Nothing here keeps an order from having two: that is the outbox's work.
+create table if not exists parcel (
+  parcel_id  bigint      generated always as identity primary key,
+  order_id   uuid        not null references orders,
+  created_at timestamptz not null default now()
+);
+create index if not exists parcel_by_order on parcel (order_id);
+
+-- One row per attempt of a handler, with or without effect.
+create table if not exists handler_attempt (
+  attempt_id bigint      generated always as identity primary key,
+  handler    text        not null,
+  order_id   uuid        not null,
+  created_at timestamptz not null default now()
+);
+create index if not exists handler_attempt_by_order on handler_attempt (order_id);
+
 -- The flash sale. A unit is taken if and only if the row of a live reservation says so: both
 -- change in one transaction, and the check keeps the count within the stock. Owners and
 -- reservations have no foreign keys into the sale: each insert would lock a row that all

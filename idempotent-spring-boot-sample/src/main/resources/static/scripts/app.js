@@ -6,6 +6,7 @@ wireRedis();
 wireComparison();
 wirePaymentAndFeedback();
 wireRace();
+wireShipment();
 wireSaga();
 startOrder();
 refresh();

@@ -96,7 +96,7 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule handlersKnowTransactionsAndNoBroker = ArchitectureTests.room(HANDLER, SHARED, ADVICE, ROOT,
-			OUTBOX, TABLES, RELAY, WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
+			OUTBOX, DATABASE, TABLES, RELAY, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
 			"org.springframework.core..", "org.springframework.transaction..", "org.springframework.util..");
 
 	@ArchTest

@@ -123,8 +123,7 @@ public final class DatabaseRequirements {
 		if (manager == null) {
 			throw new IdempotentConfigurationException(
 					reason + ", and there is no transaction manager, or several without a primary one.",
-					"Add spring-boot-starter-jdbc or -data-jpa, or name one in idempotent.jdbc.transaction-manager.",
-					null);
+					"Add spring-boot-starter-jdbc or -data-jpa, or name one in " + place + ".", null);
 		}
 		if (manager instanceof PlatformTransactionManager found) {
 			return found;

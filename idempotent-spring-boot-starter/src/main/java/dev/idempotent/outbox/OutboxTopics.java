@@ -33,17 +33,6 @@ public final class OutboxTopics {
 	private final Function<String, List<String>> handlers;
 
 	/**
-	 * Creates the topics of an application without handlers.
-	 * @param publishers all publishers
-	 * @param defaultTopic the topic of events that do not name one, or {@code null}
-	 * @throws IdempotentConfigurationException if two publishers have the same prefix, or
-	 * no publisher serves the default topic
-	 */
-	public OutboxTopics(Collection<? extends OutboxPublisher> publishers, @Nullable String defaultTopic) {
-		this(publishers, defaultTopic, (type) -> List.of());
-	}
-
-	/**
 	 * Creates the topics.
 	 * @param publishers all publishers
 	 * @param defaultTopic the topic of events that do not name one, or {@code null}

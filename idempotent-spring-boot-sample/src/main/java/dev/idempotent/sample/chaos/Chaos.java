@@ -1,6 +1,7 @@
 package dev.idempotent.sample.chaos;
 
 import dev.idempotent.sample.chaos.ChaosRequest.Failure;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -16,15 +17,16 @@ public class Chaos {
 
 	static final String ATTRIBUTE = Chaos.class.getName();
 
+	private static final int FAILURES_OF_HANDLERS = 2;
+
 	/**
 	 * Fails the current transaction before or after its commit, or halts the JVM at one
 	 * of these moments, if the client has requested it. Must be called when everything is
 	 * written. Does nothing outside a request.
 	 */
 	public void strike() {
-		RequestAttributes request = RequestContextHolder.getRequestAttributes();
-		if (request != null
-				&& request.getAttribute(ATTRIBUTE, RequestAttributes.SCOPE_REQUEST) instanceof ChaosRequest chaos) {
+		ChaosRequest chaos = requested();
+		if (chaos != null) {
 			if (chaos.halt() == Halt.IN_HANDLER) {
 				chaos.halt().strike();
 			}
@@ -33,6 +35,22 @@ public class Chaos {
 			}
 			TransactionSynchronizationManager.registerSynchronization(new AroundCommit(chaos));
 		}
+	}
+
+	/**
+	 * How many attempts of each handler of the current request's event fail, if the
+	 * client has requested it.
+	 */
+	public int failuresOfHandlers() {
+		ChaosRequest chaos = requested();
+		return (chaos != null && chaos.failure() == Failure.HANDLERS) ? FAILURES_OF_HANDLERS : 0;
+	}
+
+	private static @Nullable ChaosRequest requested() {
+		RequestAttributes request = RequestContextHolder.getRequestAttributes();
+		return (request != null
+				&& request.getAttribute(ATTRIBUTE, RequestAttributes.SCOPE_REQUEST) instanceof ChaosRequest chaos)
+						? chaos : null;
 	}
 
 	/**

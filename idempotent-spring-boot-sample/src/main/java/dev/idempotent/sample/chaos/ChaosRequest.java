@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The parsed header {@code X-Chaos}, such as {@code delay=2000,fail=after-commit}.
  *
  * @param delay how long to wait before the work
- * @param failure when to fail, or {@code null} not to fail
+ * @param failure what fails when, or {@code null} not to fail
  * @param halt when to halt the JVM, or {@code null} not to halt
  */
 record ChaosRequest(Duration delay, @Nullable Failure failure, @Nullable Halt halt) {
@@ -70,7 +70,12 @@ record ChaosRequest(Duration delay, @Nullable Failure failure, @Nullable Halt ha
 		/**
 		 * Everything is committed and no response has been sent.
 		 */
-		AFTER_COMMIT("after-commit");
+		AFTER_COMMIT("after-commit"),
+
+		/**
+		 * The request succeeds. The first attempts of each handler of its event fail.
+		 */
+		HANDLERS("handlers");
 
 		private final String name;
 

@@ -6,6 +6,8 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.state.Transitions;
@@ -30,11 +32,14 @@ public class Orders {
 
 	private final JdbcClient jdbc;
 
+	private final Outbox outbox;
+
 	private final Chaos chaos;
 
-	Orders(DataSource dataSource, JdbcClient jdbc, Chaos chaos) {
+	Orders(DataSource dataSource, JdbcClient jdbc, Outbox outbox, Chaos chaos) {
 		this.rows = Guarded.table(dataSource, "orders", TRANSITIONS).id("order_id").build();
 		this.jdbc = jdbc;
+		this.outbox = outbox;
 		this.chaos = chaos;
 	}
 
@@ -72,7 +77,8 @@ public class Orders {
 	}
 
 	/**
-	 * Ships a paid order. Its event is published if the transaction commits.
+	 * Ships a paid order. Its events are published, and handled in the shop itself, if
+	 * the transaction commits.
 	 * @throws OrderConflictException if it is not {@link OrderStatus#PAID}
 	 * @throws UnknownOrderException if there is none
 	 */
@@ -80,6 +86,8 @@ public class Orders {
 	@TransactionalOutbox(type = "order.shipped", key = "#orderId")
 	Order ship(UUID orderId) {
 		Order order = move(orderId, OrderStatus.PAID, OrderStatus.SHIPPED);
+		Shipment shipment = new Shipment(orderId, order.userId(), this.chaos.failuresOfHandlers());
+		this.outbox.append(OutboxEvent.of("order.shipped", shipment).toTopic("handlers").withKey(orderId.toString()));
 		this.chaos.strike();
 		return order;
 	}

@@ -31,6 +31,12 @@ class ChaosRequestTests {
 			.isEqualTo(new ChaosRequest(Duration.ZERO, Failure.AFTER_COMMIT, null));
 	}
 
+	@Test
+	void readsAFailureOfHandlers() {
+		assertThat(ChaosRequest.parse("fail=handlers"))
+			.isEqualTo(new ChaosRequest(Duration.ZERO, Failure.HANDLERS, null));
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void readsWhenToHalt(Halt halt) {

@@ -92,6 +92,12 @@ class PageIntegrationTests {
 	}
 
 	@Test
+	void showsHandlersThatFailTwice() throws IOException {
+		this.page.click("ship");
+		this.page.awaitTexts("#shipment .verdict", "✓ 3 attempts, 1 parcel", "✓ 3 attempts, 1 credit");
+	}
+
+	@Test
 	void takesOneFeedbackForADoubleClickWithoutKeys() throws IOException {
 		this.page.click("give-twice");
 		assertThat(this.page.awaitOutcomes(2)).containsOnlyOnce("202 Ran")

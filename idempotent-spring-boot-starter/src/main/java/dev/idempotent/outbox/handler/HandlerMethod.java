@@ -135,8 +135,10 @@ final class HandlerMethod implements EventHandler {
 	private Outcome attempt(Claim claim) {
 		SerializedEvent event = claim.event();
 		try {
-			// A relay can start before the application has.
-			bind();
+			if (!this.bound) {
+				// A relay can start before the application has.
+				bind();
+			}
 			@Nullable Object[] arguments = this.method.arguments(event.headers(), event.payload(), this.environment::read);
 			HandlerTransactions own = this.transactions;
 			if (own != null) {

@@ -4,21 +4,17 @@ import java.time.Duration;
 import java.util.Set;
 
 import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.work.RootCause;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
-import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
@@ -82,31 +78,12 @@ final class HandlerTransactions {
 			definition.setIsolationLevel(attribute.getIsolationLevel());
 			definition.setTimeout((attribute.getTimeout() > 0) ? Math.min(attribute.getTimeout(), seconds) : seconds);
 		}
-		String named = (attribute != null) ? attribute.getQualifier() : null;
-		return new HandlerTransactions(manager(method, named, beans), definition, beans.getBean(EventTable.class));
-	}
-
-	private static PlatformTransactionManager manager(AnnotatedMethod method, @Nullable String named,
-			BeanFactory beans) {
-		try {
-			TransactionManager manager = StringUtils.hasText(named)
-					? BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, TransactionManager.class, named)
-					: beans.getBeanProvider(TransactionManager.class).getIfUnique();
-			if (manager instanceof PlatformTransactionManager found) {
-				return found;
-			}
-			throw noManager(method, null);
-		}
-		catch (BeansException ex) {
-			throw noManager(method, ex);
-		}
-	}
-
-	private static RuntimeException noManager(AnnotatedMethod method, @Nullable BeansException cause) {
-		return method.invalid("needs a transaction manager, and there is none, or several without a primary one",
-				"Add spring-boot-starter-jdbc or -data-jpa, name the manager of the outbox's DataSource in "
-						+ "@Transactional on the method, or set transactional = false.",
-				cause);
+		String named = (attribute != null && StringUtils.hasText(attribute.getQualifier())) ? attribute.getQualifier()
+				: null;
+		PlatformTransactionManager manager = DatabaseRequirements.requireManager(beans, named,
+				"The method " + method.describe() + " handles events in a transaction",
+				"its @Transactional, or set transactional = false");
+		return new HandlerTransactions(manager, definition, beans.getBean(EventTable.class));
 	}
 
 	/**
@@ -129,9 +106,7 @@ final class HandlerTransactions {
 			}
 		}
 		catch (TransactionException ex) {
-			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}",
-					method.describe(), RootCause.of(ex));
-			logger.debug("The stack trace of the failure above", ex);
+			DatabaseRequirements.warnOfSilence("the transactions of " + method.describe(), ex);
 		}
 	}
 
@@ -165,7 +140,6 @@ final class HandlerTransactions {
 			if (status.isRollbackOnly()) {
 				throw new UnexpectedRollbackException("The transaction was marked as rollback-only");
 			}
-			status.flush();
 			evidence = new Evidence(deletion);
 			TransactionSynchronizationManager.registerSynchronization(evidence);
 		}

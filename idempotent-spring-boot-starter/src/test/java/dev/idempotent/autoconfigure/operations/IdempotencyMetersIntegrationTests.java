@@ -163,7 +163,7 @@ class IdempotencyMetersIntegrationTests {
 	}
 
 	private static boolean isOurs(Meter.Id id) {
-		return id.getName().startsWith("idempotency.") || "idempotency-replays".equals(id.getTag("cache"));
+		return id.getName().startsWith("idempotency.");
 	}
 
 	private static String describe(Meter meter) {
@@ -179,7 +179,7 @@ class IdempotencyMetersIntegrationTests {
 	private static Map<String, String> documented() {
 		return Page.source(PAGE)
 			.lines()
-			.filter((line) -> line.startsWith("| `idempotency.") || line.startsWith("| `cache."))
+			.filter((line) -> line.startsWith("| `idempotency."))
 			.map((line) -> line.replace("`", "").split("\\|"))
 			.filter((cells) -> cells.length == COLUMNS)
 			.collect(Collectors.toMap((cells) -> cells[1].strip(), (cells) -> cells[2].strip() + ";" + cells[3].strip(),

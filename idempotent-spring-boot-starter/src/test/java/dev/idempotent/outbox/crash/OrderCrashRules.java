@@ -175,7 +175,6 @@ abstract class OrderCrashRules {
 		for (Thread fault : faults) {
 			fault.join();
 		}
-		site.awaitReady();
 	}
 
 	private Faults faults(long seed) {

@@ -67,8 +67,8 @@ final class OrderSite implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the faults within the instances, and waits until their last transactions have
-	 * ended.
+	 * Ends the faults within the instances, and waits until all are running and their
+	 * last transactions have ended.
 	 */
 	void calm() {
 		try {
@@ -77,6 +77,7 @@ final class OrderSite implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+		awaitReady();
 		await("the end of all transactions").atMost(PATIENCE)
 			.until(() -> this.instances.stream().allMatch(RestartedApplication::isIdle));
 	}

@@ -60,7 +60,7 @@ class HandlerMistakesTests {
 	void refusesATransactionThatDoesNotContainTheWork() {
 		assertStops(Separate.class, "does not join the transaction that removes the event");
 		assertStops(ReadOnly.class, "does not join the transaction that removes the event");
-		assertStops(NoManager.class, "needs a transaction manager, and there is none", "transactional = false");
+		assertStops(NoManager.class, "and there is no transaction manager, or several", "transactional = false");
 		assertStops(OtherDatabase.class, "does not work on the outbox's DataSource", "DataSourceTransactionManager");
 	}
 

@@ -1,0 +1,136 @@
+package dev.idempotent.outbox.handler;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.OutboxHandler;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
+import dev.idempotent.outbox.jdbc.OutboxTables;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What handlers do after other versions, operators, and attempts beyond their leases.
+ */
+class HandlersOverTimeTests {
+
+	private static final List<String> DATABASE = List.of("spring.datasource.generate-unique-name=false",
+			"spring.datasource.url=jdbc:h2:mem:handlers-over-time;DB_CLOSE_DELAY=-1");
+
+	private final List<HandlerShop> shops = new ArrayList<>();
+
+	@AfterEach
+	void close() {
+		this.shops.get(0).forgetAll();
+		this.shops.forEach(HandlerShop::close);
+	}
+
+	private HandlerShop open(List<Class<?>> more, String... properties) {
+		HandlerShop shop = HandlerShop.open(DATABASE, HandlerShop.OFTEN, more, properties);
+		this.shops.add(shop);
+		return shop;
+	}
+
+	@Test
+	void doNotGetEventsFromBeforeTheyExisted() {
+		HandlerShop before = open(List.of(), "idempotent.outbox.relay.enabled=false");
+		before.append(HandlerShop.event("order.placed", "1"));
+		HandlerShop after = open(List.of(Later.class));
+		await().untilAsserted(() -> assertThat(after.rows()).isZero());
+		assertThat(after.work("book")).containsExactly("1");
+		assertThat(after.bean(Later.class).calls).hasValue(0);
+		after.append(HandlerShop.event("order.placed", "2"));
+		await().untilAsserted(() -> assertThat(after.rows()).isZero());
+		assertThat(after.bean(Later.class).calls).hasValue(1);
+	}
+
+	@Test
+	void getADeadEventAgainIfAnOperatorRetriesIt() {
+		HandlerShop shop = open(List.of(), "idempotent.outbox.relay.attempts=1");
+		AtomicBoolean repaired = failUntilRepaired(shop);
+		shop.append(HandlerShop.event("order.placed", "1").withKey("key"));
+		shop.append(HandlerShop.event("order.placed", "2").withKey("key"));
+		await().untilAsserted(() -> assertThat(shop.dead()).hasSize(1));
+		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		assertThat(shop.work("book")).containsExactly("2");
+		repaired.set(true);
+		assertThat(shop.bean(DeadEvents.class).retry(new DeadFilter(null, null, "handlers:book"))).isOne();
+		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		assertThat(shop.work("book")).containsExactly("1", "2");
+		assertThat(shop.work("audit")).hasSize(2);
+	}
+
+	@Test
+	void goOnBehindABlockedEventThatAnOperatorSkips() {
+		HandlerShop shop = open(List.of(), "idempotent.outbox.relay.attempts=1", "idempotent.outbox.on-dead=block");
+		AtomicBoolean unused = failUntilRepaired(shop);
+		shop.append(HandlerShop.event("order.placed", "1").withKey("key"));
+		shop.append(HandlerShop.event("order.placed", "2").withKey("key"));
+		OutboxOperations operations = new OutboxOperations(shop.bean(DataSource.class), shop.bean(OutboxTables.class));
+		await().untilAsserted(
+				() -> assertThat(operations.blocked(DeadFilter.ALL, null, 10).events()).singleElement()
+					.satisfies((event) -> assertThat(event.topic()).isEqualTo("handlers:book")));
+		assertThat(shop.work("book")).isEmpty();
+		assertThat(operations.skipBlocked(DeadFilter.ALL)).isOne();
+		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		assertThat(shop.work("book")).containsExactly("2");
+		assertThat(shop.dead()).hasSize(1);
+	}
+
+	/**
+	 * Fails for the event 1 only.
+	 */
+	private static AtomicBoolean failUntilRepaired(HandlerShop shop) {
+		AtomicBoolean repaired = new AtomicBoolean();
+		shop.handlers().whenBooking((id) -> {
+			if (id.equals("1") && !repaired.get()) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		return repaired;
+	}
+
+	/**
+	 * There is no row whose lock could keep others away.
+	 */
+	@Test
+	void areCalledBesideAnAttemptBeyondItsLeaseWithoutATransaction() {
+		String lease = "idempotent.outbox.handlers.leases.mail=1s";
+		List<HandlerShop> both = List.of(open(List.of(), lease), open(List.of(), lease));
+		AtomicInteger calls = new AtomicInteger();
+		CountDownLatch end = new CountDownLatch(1);
+		both.forEach((shop) -> shop.handlers().whenMailing((id) -> {
+			if (calls.incrementAndGet() == 1) {
+				HandlerRules.awaitLatch(end);
+			}
+		}));
+		both.get(0).append(HandlerShop.event("order.shipped", "1").withKey("1"));
+		await().untilAsserted(() -> assertThat(both.get(0).rows()).isZero());
+		end.countDown();
+		await().untilAsserted(() -> assertThat(both.get(0).work("mail")).containsExactly("1", "1"));
+		assertThat(calls).hasValue(2);
+		await().untilAsserted(() -> assertThat(both.get(0).lost() + both.get(1).lost()).isOne());
+	}
+
+	static class Later {
+
+		private final AtomicInteger calls = new AtomicInteger();
+
+		@OutboxHandler(type = "order.placed", name = "later")
+		void handle() {
+			this.calls.incrementAndGet();
+		}
+
+	}
+
+}
