@@ -2,12 +2,15 @@ package dev.idempotent.outbox.handler;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxHandler;
@@ -15,8 +18,10 @@ import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTables;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.transaction.TransactionTimedOutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -120,6 +125,41 @@ class HandlersOverTimeTests {
 		await().untilAsserted(() -> assertThat(both.get(0).work("mail")).containsExactly("1", "1"));
 		assertThat(calls).hasValue(2);
 		await().untilAsserted(() -> assertThat(both.get(0).lost() + both.get(1).lost()).isOne());
+	}
+
+	@Test
+	void failAtTheirFirstStatementBehindTheirLease() {
+		HandlerShop shop = open(List.of(), "idempotent.outbox.handlers.leases.book=1s");
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			if (calls.incrementAndGet() == 1) {
+				await().until(() -> shop.newTransaction()
+					.execute((status) -> shop.jdbc()
+						.queryForObject("select count(*) from handler_event where topic = 'handlers:book' "
+								+ "and due_at < current_timestamp", Integer.class)) == 1);
+				assertThatExceptionOfType(TransactionTimedOutException.class)
+					.isThrownBy(() -> shop.handlers().work("book", "late"));
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		assertThat(calls).hasValue(2);
+		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	@Test
+	void haveTheSameKeyAtEachAttemptInATransactionToo() {
+		HandlerShop shop = open(List.of());
+		List<String> keys = new CopyOnWriteArrayList<>();
+		shop.handlers().whenBooking((id) -> {
+			keys.add(Objects.requireNonNull(IdempotencyContext.current()).key().digest());
+			if (keys.size() < 3) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		assertThat(keys).hasSize(3).containsOnly(keys.get(0));
 	}
 
 	static class Later {
