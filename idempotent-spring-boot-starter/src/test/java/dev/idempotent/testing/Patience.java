@@ -3,20 +3,27 @@ package dev.idempotent.testing;
 import java.time.Duration;
 
 import org.awaitility.Awaitility;
+import org.awaitility.pollinterval.IterativePollInterval;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Lets each test wait for as long as a busy machine may take, unless it says how long
- * itself. JUnit finds it by {@code META-INF/services}.
+ * itself, and look at once and often at first. JUnit finds it by
+ * {@code META-INF/services}.
  */
 public final class Patience implements BeforeAllCallback {
 
 	public static final Duration LIMIT = Duration.ofSeconds(60);
 
+	private static final Duration LONGEST_INTERVAL = Duration.ofMillis(100);
+
 	@Override
 	public void beforeAll(ExtensionContext context) {
 		Awaitility.setDefaultTimeout(LIMIT);
+		Awaitility.setDefaultPollInterval(IterativePollInterval.iterative(
+				(interval) -> (interval.compareTo(LONGEST_INTERVAL) < 0) ? interval.multipliedBy(2) : LONGEST_INTERVAL,
+				Duration.ofMillis(5)));
 	}
 
 }

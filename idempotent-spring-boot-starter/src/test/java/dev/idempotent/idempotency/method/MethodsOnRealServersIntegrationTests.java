@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
@@ -16,7 +17,8 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -33,6 +35,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Annotated methods of two instances on one Redis and one PostgreSQL.
@@ -47,23 +50,28 @@ class MethodsOnRealServersIntegrationTests {
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
 
-	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+	private static final List<ConfigurableApplicationContext> instances = new ArrayList<>();
 
-	private final ExecutorService threads = Executors.newFixedThreadPool(2 * THREADS);
+	private static final ExecutorService threads = Executors.newFixedThreadPool(2 * THREADS);
+
+	@BeforeAll
+	static void start() {
+		instances.add(instance());
+		instances.add(instance());
+	}
+
+	@AfterAll
+	static void stop() {
+		threads.shutdownNow();
+		instances.forEach(ConfigurableApplicationContext::close);
+		instances.clear();
+	}
 
 	@BeforeEach
-	void start() {
-		this.instances.add(instance());
-		this.instances.add(instance());
+	void empty() {
 		database().sql("drop table if exists placed").update();
 		database().sql("create table placed (id varchar(40))").update();
 		database().sql("delete from idempotency_record").update();
-	}
-
-	@AfterEach
-	void stop() {
-		this.threads.shutdownNow();
-		this.instances.forEach(ConfigurableApplicationContext::close);
 	}
 
 	@ParameterizedTest
@@ -79,10 +87,10 @@ class MethodsOnRealServersIntegrationTests {
 
 	@Test
 	void runOnceEvenIfRedisLosesItsData() {
-		Shop one = this.instances.get(0).getBean(Shop.class);
+		Shop one = instances.get(0).getBean(Shop.class);
 		int first = one.inTransaction("forgotten");
 		redis.flush();
-		assertThat(this.instances.get(1).getBean(Shop.class).inTransaction("forgotten")).isEqualTo(first);
+		assertThat(instances.get(1).getBean(Shop.class).inTransaction("forgotten")).isEqualTo(first);
 		assertThat(placed("forgotten")).isOne();
 	}
 
@@ -90,19 +98,22 @@ class MethodsOnRealServersIntegrationTests {
 	void runOnceWhileRedisIsUnreachable() {
 		redis.stop();
 		try {
-			int first = this.instances.get(0).getBean(Shop.class).inTransaction("alone");
-			assertThat(this.instances.get(1).getBean(Shop.class).inTransaction("alone")).isEqualTo(first);
+			int first = instances.get(0).getBean(Shop.class).inTransaction("alone");
+			assertThat(instances.get(1).getBean(Shop.class).inTransaction("alone")).isEqualTo(first);
 			assertThat(placed("alone")).isOne();
 		}
 		finally {
 			redis.start();
+			await().ignoreExceptions()
+				.untilAsserted(() -> assertThat(instances)
+					.allSatisfy((instance) -> instance.getBean(Shop.class).underLease(UUID.randomUUID().toString())));
 		}
 	}
 
 	@Test
 	void areReplayedToWaitingCalls() throws Exception {
 		CyclicBarrier start = new CyclicBarrier(2);
-		List<Future<Integer>> calls = this.instances.stream().map((instance) -> this.threads.submit(() -> {
+		List<Future<Integer>> calls = instances.stream().map((instance) -> threads.submit(() -> {
 			start.await();
 			return instance.getBean(Shop.class).patiently("waiting");
 		})).toList();
@@ -112,8 +123,8 @@ class MethodsOnRealServersIntegrationTests {
 
 	@Test
 	void arePendingWhileAnotherInstanceHoldsTheKey() {
-		Shop one = this.instances.get(0).getBean(Shop.class);
-		Shop other = this.instances.get(1).getBean(Shop.class);
+		Shop one = instances.get(0).getBean(Shop.class);
+		Shop other = instances.get(1).getBean(Shop.class);
 		one.during("held", () -> assertThatExceptionOfType(IdempotencyPendingException.class)
 			.isThrownBy(() -> other.during("held", () -> {
 			}))
@@ -125,14 +136,14 @@ class MethodsOnRealServersIntegrationTests {
 		CyclicBarrier start = new CyclicBarrier(2 * THREADS);
 		List<Callable<Integer>> calls = new ArrayList<>();
 		for (int i = 0; i < 2 * THREADS; i++) {
-			Shop shop = this.instances.get(i % 2).getBean(Shop.class);
+			Shop shop = instances.get(i % 2).getBean(Shop.class);
 			calls.add(() -> {
 				start.await();
 				return (guarantee == Guarantee.LEASE) ? shop.underLease(id) : shop.inTransaction(id);
 			});
 		}
 		List<Integer> results = new ArrayList<>();
-		for (Future<Integer> call : this.threads.invokeAll(calls)) {
+		for (Future<Integer> call : threads.invokeAll(calls)) {
 			try {
 				results.add(call.get());
 			}
@@ -147,8 +158,8 @@ class MethodsOnRealServersIntegrationTests {
 		return database().sql("select count(*) from placed where id = ?").param(id).query(Integer.class).single();
 	}
 
-	private JdbcClient database() {
-		return this.instances.get(0).getBean(JdbcClient.class);
+	private static JdbcClient database() {
+		return instances.get(0).getBean(JdbcClient.class);
 	}
 
 	private static ConfigurableApplicationContext instance() {

@@ -6,17 +6,22 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLTransientConnectionException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -43,6 +48,29 @@ abstract class HandlerCommitRules extends HandlerRules {
 		awaitNoRows(shop);
 		assertThat(LostAnswers.lost()).isOne();
 		assertThat(calls).hasValue(1);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.dead()).isEmpty();
+	}
+
+	@Test
+	void areNotCalledIfAnotherInstanceHasClaimedTheEvent() {
+		HandlerShop shop = open(List.of(Overtaking.class), HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> calls.incrementAndGet());
+		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+		awaitNoRows(shop);
+		assertThat(shop.bean(Overtaking.class).attempts).hasValueGreaterThan(1);
+		assertThat(calls).hasValue(1);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.lost()).isOne();
+	}
+
+	@Test
+	void countNoAttemptIfThereIsNoConnection() {
+		HandlerShop shop = open(List.of(Refusals.class), HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=1");
+		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+		awaitNoRows(shop);
+		assertThat(shop.bean(Refusals.class).refused).hasValueGreaterThanOrEqualTo(3);
 		assertThat(shop.work("book")).containsExactly("1");
 		assertThat(shop.dead()).isEmpty();
 	}
@@ -104,6 +132,66 @@ abstract class HandlerCommitRules extends HandlerRules {
 		assertThat(calls).hasValue(1);
 		assertThat(shop.work("book")).containsExactly("1");
 		assertThat(shop.lost()).isZero();
+	}
+
+	/**
+	 * Another instance claims an event after this one has done so, and fails.
+	 */
+	static final class Overtaking implements HandlerObservation {
+
+		private final AtomicInteger attempts = new AtomicInteger();
+
+		private final JdbcTemplate jdbc;
+
+		Overtaking(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Override
+		public Outcome observe(SerializedEvent event, Supplier<Outcome> attempt) {
+			if (event.topic().equals("handlers:book") && this.attempts.incrementAndGet() == 1) {
+				this.jdbc.update("update handler_event set attempts = attempts + 1, due_at = null where id = ?",
+						event.sequence());
+			}
+			return attempt.get();
+		}
+
+	}
+
+	/**
+	 * A pool that has no connection for the first three transactions of a handler.
+	 */
+	static final class Refusals implements HandlerObservation, BeanPostProcessor {
+
+		private final AtomicInteger refused = new AtomicInteger();
+
+		private volatile @Nullable Thread of;
+
+		@Override
+		public Outcome observe(SerializedEvent event, Supplier<Outcome> attempt) {
+			if (event.topic().equals("handlers:book") && this.refused.get() < 3) {
+				this.of = Thread.currentThread();
+			}
+			return attempt.get();
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof DataSource real) ? new DelegatingDataSource(real) {
+
+				@Override
+				public Connection getConnection() throws SQLException {
+					if (Refusals.this.of == Thread.currentThread()) {
+						Refusals.this.of = null;
+						Refusals.this.refused.incrementAndGet();
+						throw new SQLTransientConnectionException("There is no connection");
+					}
+					return super.getConnection();
+				}
+
+			} : bean;
+		}
+
 	}
 
 	static final class LostAnswers implements BeanPostProcessor {
