@@ -59,8 +59,8 @@ class HandlersEndedByPostgresIntegrationTests {
 				await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 				assertThat(calls).hasValue(2);
 				assertThat(shop.work("book")).containsExactly("1");
-				assertThat(shop.jdbc().queryForList("select n from handler_account", Integer.class))
-					.containsExactly(2, 2);
+				assertThat(shop.jdbc().queryForList("select n from handler_account", Integer.class)).containsExactly(2,
+						2);
 				assertThat(shop.dead()).isEmpty();
 			}
 			finally {
@@ -98,8 +98,9 @@ class HandlersEndedByPostgresIntegrationTests {
 	private static boolean isWaiting(HandlerShop shop) {
 		try (Connection connection = shop.bean(DataSource.class).getConnection();
 				Statement statement = connection.createStatement();
-				ResultSet row = statement.executeQuery("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
-						+ "and query like 'update handler_account%'")) {
+				ResultSet row = statement
+					.executeQuery("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+							+ "and query like 'update handler_account%'")) {
 			return row.next() && row.getLong(1) == 1;
 		}
 		catch (SQLException ex) {
