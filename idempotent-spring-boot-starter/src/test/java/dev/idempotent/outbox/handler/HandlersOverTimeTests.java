@@ -2,12 +2,15 @@ package dev.idempotent.outbox.handler;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxHandler;
@@ -15,8 +18,10 @@ import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTables;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.transaction.TransactionTimedOutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -77,9 +82,8 @@ class HandlersOverTimeTests {
 		shop.append(HandlerShop.event("order.placed", "1").withKey("key"));
 		shop.append(HandlerShop.event("order.placed", "2").withKey("key"));
 		OutboxOperations operations = new OutboxOperations(shop.bean(DataSource.class), shop.bean(OutboxTables.class));
-		await().untilAsserted(
-				() -> assertThat(operations.blocked(DeadFilter.ALL, null, 10).events()).singleElement()
-					.satisfies((event) -> assertThat(event.topic()).isEqualTo("handlers:book")));
+		await().untilAsserted(() -> assertThat(operations.blocked(DeadFilter.ALL, null, 10).events()).singleElement()
+			.satisfies((event) -> assertThat(event.topic()).isEqualTo("handlers:book")));
 		assertThat(shop.work("book")).isEmpty();
 		assertThat(operations.skipBlocked(DeadFilter.ALL)).isOne();
 		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
@@ -120,6 +124,43 @@ class HandlersOverTimeTests {
 		await().untilAsserted(() -> assertThat(both.get(0).work("mail")).containsExactly("1", "1"));
 		assertThat(calls).hasValue(2);
 		await().untilAsserted(() -> assertThat(both.get(0).lost() + both.get(1).lost()).isOne());
+	}
+
+	@Test
+	void failAtTheirFirstStatementBehindTheirLease() {
+		HandlerShop shop = open(List.of(), "idempotent.outbox.handlers.leases.book=1s");
+		HandlerShop other = open(List.of(), "idempotent.outbox.relay.enabled=false");
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			if (calls.incrementAndGet() == 1) {
+				// Beside the transaction of this thread.
+				await().untilAsserted(() -> assertThat(other.jdbc()
+					.queryForObject("select count(*) from handler_event where topic = 'handlers:book' "
+							+ "and due_at < current_timestamp", Integer.class))
+					.isOne());
+				assertThatExceptionOfType(TransactionTimedOutException.class)
+					.isThrownBy(() -> shop.handlers().work("book", "late"));
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		assertThat(calls).hasValue(2);
+		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	@Test
+	void haveTheSameKeyAtEachAttemptInATransactionToo() {
+		HandlerShop shop = open(List.of());
+		List<String> keys = new CopyOnWriteArrayList<>();
+		shop.handlers().whenBooking((id) -> {
+			keys.add(Objects.requireNonNull(IdempotencyContext.current()).key().digest());
+			if (keys.size() < 3) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		assertThat(keys).hasSize(3).containsOnly(keys.get(0));
 	}
 
 	static class Later {

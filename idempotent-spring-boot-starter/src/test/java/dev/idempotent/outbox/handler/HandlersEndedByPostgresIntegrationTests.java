@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -20,16 +21,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A handler whose transaction the database ends to break a deadlock.
+ * Handlers whose transaction the database ends.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class PostgresHandlerDeadlockIntegrationTests {
+class HandlersEndedByPostgresIntegrationTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
 
 	@Test
-	void isCalledAgain() throws Exception {
+	void areCalledAgainAfterADeadlock() throws Exception {
 		try (HandlerShop shop = HandlerShop.open(postgres.properties(), HandlerShop.OFTEN, List.of())) {
 			shop.jdbc().execute("create table handler_account (id varchar(10) primary key, n int)");
 			shop.jdbc().execute("insert into handler_account values ('a', 0), ('b', 0)");
@@ -58,8 +59,8 @@ class PostgresHandlerDeadlockIntegrationTests {
 				await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 				assertThat(calls).hasValue(2);
 				assertThat(shop.work("book")).containsExactly("1");
-				assertThat(shop.jdbc().queryForList("select n from handler_account", Integer.class))
-					.containsExactly(2, 2);
+				assertThat(shop.jdbc().queryForList("select n from handler_account", Integer.class)).containsExactly(2,
+						2);
 				assertThat(shop.dead()).isEmpty();
 			}
 			finally {
@@ -69,11 +70,37 @@ class PostgresHandlerDeadlockIntegrationTests {
 		}
 	}
 
+	/**
+	 * As of a process that does not go on while its transaction is open.
+	 */
+	@Test
+	void areCalledAgainAfterAPauseThatIsTooLongForTheDatabase() {
+		try (HandlerShop shop = HandlerShop.open(postgres.properties(), HandlerShop.OFTEN, List.of(),
+				"idempotent.outbox.handlers.leases.book=1s", "idempotent.outbox.handlers.concurrencies.book=2")) {
+			AtomicInteger calls = new AtomicInteger();
+			CountDownLatch end = new CountDownLatch(1);
+			shop.handlers().whenBooking((id) -> {
+				if (calls.incrementAndGet() == 1) {
+					shop.jdbc().execute("set local idle_in_transaction_session_timeout = '100ms'");
+					HandlerRules.awaitLatch(end);
+				}
+			});
+			shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+			await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+			end.countDown();
+			assertThat(calls).hasValue(2);
+			await().untilAsserted(() -> assertThat(shop.lost()).isOne());
+			assertThat(shop.work("book")).containsExactly("1");
+			shop.forgetAll();
+		}
+	}
+
 	private static boolean isWaiting(HandlerShop shop) {
 		try (Connection connection = shop.bean(DataSource.class).getConnection();
 				Statement statement = connection.createStatement();
-				ResultSet row = statement.executeQuery("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
-						+ "and query like 'update handler_account%'")) {
+				ResultSet row = statement
+					.executeQuery("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+							+ "and query like 'update handler_account%'")) {
 			return row.next() && row.getLong(1) == 1;
 		}
 		catch (SQLException ex) {
