@@ -117,11 +117,7 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 
 	private int indexIn(Advised advised) {
 		Advisor[] advisors = advised.getAdvisors();
-		int end = advisors.length;
-		if (end > 0 && advised.getTargetSource() == AdvisedSupport.EMPTY_TARGET_SOURCE) {
-			// Without a target, the last advice implements the methods of the bean.
-			end--;
-		}
+		int end = end(advised);
 		if (this.placement == Placement.OUTERMOST) {
 			return 0;
 		}
@@ -129,7 +125,7 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 			return end;
 		}
 		if (this.placement == Placement.INSIDE_APPLICATION) {
-			return insideApplication(advisors, end);
+			return insideApplication(advised);
 		}
 		int transaction = end;
 		int security = 0;
@@ -145,9 +141,19 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	}
 
 	/**
+	 * Without a target, the last advice implements the methods of the bean.
+	 */
+	private static int end(Advised advised) {
+		int count = advised.getAdvisors().length;
+		return (count > 0 && advised.getTargetSource() == AdvisedSupport.EMPTY_TARGET_SOURCE) ? count - 1 : count;
+	}
+
+	/**
 	 * Bean validation repeats no call and hides no exception.
 	 */
-	private static int insideApplication(Advisor[] advisors, int end) {
+	static int insideApplication(Advised advised) {
+		Advisor[] advisors = advised.getAdvisors();
+		int end = end(advised);
 		int index = end;
 		for (int i = end - 1; i >= 0; i--) {
 			if (advisors[i] instanceof AnnotatedMethodAdvisor<?>) {

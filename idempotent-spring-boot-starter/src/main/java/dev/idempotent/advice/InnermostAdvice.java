@@ -42,6 +42,32 @@ public final class InnermostAdvice {
 	}
 
 	/**
+	 * Adds advisors to the innermost proxy of a bean, unless they are there: one outside
+	 * of all other advice of that proxy, and one inside the advice of the application.
+	 * @param bean the bean
+	 * @param outermost to be the first
+	 * @param innermost to be next to the method, except for the advice of this library
+	 * @return {@code false} if the bean has no proxy
+	 * @throws IllegalStateException if the proxy accepts no advice
+	 */
+	public static boolean surround(Object bean, Advisor outermost, Advisor innermost) {
+		Advised proxy = null;
+		Object each = bean;
+		while (each instanceof Advised advised) {
+			proxy = advised;
+			each = targetOf(advised.getTargetSource());
+		}
+		if (each instanceof SpringProxy || (proxy != null && proxy.indexOf(innermost) < 0 && proxy.isFrozen())) {
+			throw new IllegalStateException("The bean has a proxy that is frozen or opaque");
+		}
+		if (proxy != null && proxy.indexOf(innermost) < 0) {
+			proxy.addAdvisor(AdvisorBeanPostProcessor.insideApplication(proxy), innermost);
+			proxy.addAdvisor(0, outermost);
+		}
+		return proxy != null;
+	}
+
+	/**
 	 * Looks behind the proxy that has passed a call to the advisor.
 	 */
 	static boolean isOf(MethodInvocation call, Advisor own) {

@@ -1,6 +1,7 @@
 package dev.idempotent.advice;
 
 import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -19,9 +20,10 @@ import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.MethodParameter;
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -130,6 +132,23 @@ public final class ListenerMethod {
 	}
 
 	/**
+	 * The bean that is called.
+	 * @return the bean, with its proxies
+	 * @throws IllegalStateException if the method is not bound
+	 */
+	public Object target() {
+		return bound().target();
+	}
+
+	private Call bound() {
+		Call bound = this.call;
+		if (bound == null) {
+			throw new IllegalStateException("The method " + this.method.describe() + " is not bound");
+		}
+		return bound;
+	}
+
+	/**
 	 * Converts a message to arguments.
 	 * @param headers the headers
 	 * @param payload the payload, or {@code null} if there is none
@@ -171,10 +190,7 @@ public final class ListenerMethod {
 	 * @throws Throwable what the method throws
 	 */
 	public void invoke(@Nullable Object... arguments) throws Throwable {
-		Call bound = this.call;
-		if (bound == null) {
-			throw new IllegalStateException("The method " + this.method.describe() + " is not bound");
-		}
+		Call bound = bound();
 		try {
 			bound.method().invoke(bound.target(), arguments);
 		}
@@ -195,10 +211,8 @@ public final class ListenerMethod {
 		}
 		requireEndWithReturn(annotated);
 		List<Type> parameters = new ArrayList<>();
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			parameters.add(ResolvableType
-				.forMethodParameter(new MethodParameter(method, i), ResolvableType.forClass(annotated.type()))
-				.getType());
+		for (Type each : method.getGenericParameterTypes()) {
+			parameters.add(GenericTypeResolver.resolveType(each, annotated.type()));
 		}
 		long headers = parameters.stream().filter(ListenerMethod::isHeaders).count();
 		if (headers > 1 || parameters.size() - headers > 1) {
@@ -215,12 +229,16 @@ public final class ListenerMethod {
 	private static void requireEndWithReturn(AnnotatedMethod annotated) {
 		Class<?> result = annotated.method().getReturnType();
 		if (CompletionStage.class.isAssignableFrom(result) || Future.class.isAssignableFrom(result)
-				|| isPublisher(result) || MergedAnnotations.from(annotated.method()).isPresent(ASYNC)) {
+				|| isPublisher(result) || isAsync(annotated.method()) || isAsync(annotated.type())) {
 			throw annotated.invalid("may return before its work is done, which would count as done too early",
 					"Do the work on the calling thread and return no future or publisher; set concurrency for more "
 							+ "threads.",
 					null);
 		}
+	}
+
+	private static boolean isAsync(AnnotatedElement element) {
+		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).isPresent(ASYNC);
 	}
 
 	private static boolean isPublisher(Class<?> result) {

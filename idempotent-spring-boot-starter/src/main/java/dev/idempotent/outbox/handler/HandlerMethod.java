@@ -4,10 +4,13 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 
+import dev.idempotent.advice.ListenerEntries;
+import dev.idempotent.advice.ListenerEntries.AdviceException;
 import dev.idempotent.advice.ListenerMethod;
 import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
@@ -20,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
  * A method with {@link OutboxHandler}.
@@ -35,6 +39,8 @@ final class HandlerMethod implements EventHandler {
 	private final OutboxHandler annotation;
 
 	private final ListenerMethod method;
+
+	private final ListenerEntries entries;
 
 	private final ConfigurableListableBeanFactory beans;
 
@@ -53,6 +59,8 @@ final class HandlerMethod implements EventHandler {
 		this.name = name;
 		this.annotation = annotation;
 		this.method = method;
+		this.entries = new ListenerEntries(method, annotation.transactional(),
+				AnnotatedElementUtils.hasAnnotation(method.method().method(), Idempotent.class));
 		this.beans = beans;
 		this.environment = environment;
 		this.outage = new OutageLog(logger, "The handler " + name + " cannot be called; its events wait",
@@ -78,6 +86,7 @@ final class HandlerMethod implements EventHandler {
 	synchronized void bind() {
 		if (!this.bound) {
 			this.method.bind(this.beans);
+			this.entries.begin();
 			this.observation = this.beans.getBeanProvider(HandlerObservation.class).getIfUnique();
 			if (this.annotation.transactional()) {
 				HandlerTransactions found = HandlerTransactions.of(this.method.method(), lease(), this.beans);
@@ -186,7 +195,7 @@ final class HandlerMethod implements EventHandler {
 				event.id().toString());
 		IdempotencyContext outer = IdempotencyContext.bind(new IdempotencyContext(key, UUID.randomUUID().toString()));
 		try {
-			this.method.invoke(arguments);
+			this.entries.call(arguments);
 		}
 		finally {
 			IdempotencyContext.bind(outer);
@@ -202,7 +211,8 @@ final class HandlerMethod implements EventHandler {
 			logger.warn("The handler {} has failed with {} (attempt {})", this.name, kind, event.attempts());
 			logger.debug("The stack trace of the failure above", failure);
 		}
-		return new Outcome.Retry("The handler failed with " + kind, null);
+		return new Outcome.Retry((failure instanceof AdviceException) ? String.valueOf(failure.getMessage())
+				: "The handler failed with " + kind, null);
 	}
 
 }

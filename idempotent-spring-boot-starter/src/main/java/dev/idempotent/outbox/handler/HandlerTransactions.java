@@ -126,17 +126,16 @@ final class HandlerTransactions {
 	void run(Claim claim, Work work) throws Throwable {
 		TransactionStatus status = begin();
 		Evidence evidence;
-		boolean called = false;
+		Object deletion = null;
 		try {
 			if (!isSuitable(status)) {
 				throw new IllegalTransactionStateException(
 						this.manager.getClass().getName() + " has begun no transaction on the outbox's database");
 			}
-			Object deletion = this.table.deleteInTransaction(claim);
+			deletion = this.table.deleteInTransaction(claim);
 			if (deletion == null) {
 				throw new NotCalledException("Another instance has claimed the event", null);
 			}
-			called = true;
 			work.run();
 			if (status.isRollbackOnly()) {
 				throw new UnexpectedRollbackException("The transaction was marked as rollback-only");
@@ -146,9 +145,42 @@ final class HandlerTransactions {
 		}
 		catch (Throwable ex) {
 			rollback(status);
-			throw (called || ex instanceof NotCalledException) ? ex : notCalled(ex);
+			if (deletion == null) {
+				throw (ex instanceof NotCalledException) ? ex : notCalled(ex);
+			}
+			restore(claim, deletion);
+			throw ex;
 		}
-		commit(status, evidence);
+		try {
+			commit(status, evidence);
+		}
+		catch (RuntimeException | Error ex) {
+			if (evidence.rolledBack) {
+				restore(claim, evidence.deletion);
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * A handler that commits its transaction itself removes its event before its work is
+	 * done.
+	 */
+	private void restore(Claim claim, Object deletion) {
+		try {
+			if (this.table.restore(deletion, claim)) {
+				logger.warn(
+						"{} has failed after it has committed its transaction, so that work is done again: it "
+								+ "called commit() on the connection, or a statement commits implicitly",
+						this.definition.getName());
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.warn(
+					"The database does not answer, so it is not known whether {} has committed before it failed: {}",
+					this.definition.getName(), ex.getClass().getName());
+			logger.debug("The stack trace of the failure above", ex);
+		}
 	}
 
 	private TransactionStatus begin() throws NotCalledException {
@@ -185,7 +217,18 @@ final class HandlerTransactions {
 		}
 	}
 
+	/**
+	 * First without the manager: if that fails, it resets the connection, which commits.
+	 */
 	private void rollback(TransactionStatus status) {
+		try {
+			if (!status.isCompleted() && this.table.isInTransaction()) {
+				this.table.rollBack();
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A connection could not be rolled back", ex);
+		}
 		try {
 			if (!status.isCompleted()) {
 				this.manager.rollback(status);
@@ -207,6 +250,8 @@ final class HandlerTransactions {
 		private boolean checked;
 
 		private boolean confirmed;
+
+		private boolean rolledBack;
 
 		private int completion = STATUS_UNKNOWN;
 
@@ -242,6 +287,7 @@ final class HandlerTransactions {
 		public void afterCompletion(int status) {
 			this.completion = status;
 			if (!this.checked) {
+				this.rolledBack = status != STATUS_COMMITTED;
 				HandlerTransactions.this.table.rollBack();
 			}
 		}

@@ -24,7 +24,9 @@ public final class OutboxHandlers {
 	/**
 	 * Leaves room for the prefix of a topic.
 	 */
-	private static final Pattern NAME = Pattern.compile("[^\\p{Cntrl}\\s:]{1,200}");
+	private static final int LONGEST_NAME = 200;
+
+	private static final Pattern NAME = Pattern.compile("[^\\p{Cntrl}\\s:]+");
 
 	private final ConfigurableListableBeanFactory beans;
 
@@ -103,7 +105,7 @@ public final class OutboxHandlers {
 		}
 		String name = annotation.name().isEmpty() ? listener.bean() + "." + method.method().getName()
 				: annotation.name();
-		if (!NAME.matcher(name).matches()) {
+		if (name.length() > LONGEST_NAME || !NAME.matcher(name).matches()) {
 			throw method.invalid("has the name '" + name + "'",
 					"Set a name of at most 200 characters without spaces and colons.", null);
 		}

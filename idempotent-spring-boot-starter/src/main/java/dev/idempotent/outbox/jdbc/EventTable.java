@@ -359,6 +359,36 @@ public class EventTable {
 	}
 
 	/**
+	 * Puts a row back if the transaction that has deleted it was committed, although its
+	 * work has failed: the work has committed it itself, or by a statement that commits
+	 * implicitly.
+	 * @param evidence of the deletion
+	 * @param claim the row
+	 * @return whether it was put back, as it was claimed
+	 */
+	public boolean restore(Object evidence, Claim claim) {
+		SerializedEvent stored = this.encryption.encrypt(List.of(claim.event())).get(0);
+		return this.database.runInTransaction((connection) -> {
+			if (!isCommitted(connection, evidence)) {
+				return false;
+			}
+			List<@Nullable Object> values = new ArrayList<>(List.of(claim.lane(), claim.id(), claim.attempts()));
+			EventRow.addTo(values, stored, this.database.kind(connection));
+			return Statements.update(connection, "insert into " + this.tables.event() + " (lane, id, attempts, "
+					+ EventRow.COLUMNS + ") values (?, ?, ?, " + EventRow.PARAMETERS + ")", values.toArray()) == 1;
+		});
+	}
+
+	private boolean isCommitted(Connection connection, Object evidence) {
+		return (evidence instanceof UUID mark)
+				? Statements.update(connection, "delete from " + this.tables.transaction() + " where id = ?",
+						this.database.kind(connection).parameter(mark)) == 1
+				: Statements
+					.query(connection, "select txid_status(?)", List.of(evidence), (row, number) -> row.getString(1))
+					.contains("committed");
+	}
+
+	/**
 	 * Returns whether the database will not answer the commit of the calling thread's
 	 * transaction with a rollback that its driver hides.
 	 * @return {@code false} if it has failed

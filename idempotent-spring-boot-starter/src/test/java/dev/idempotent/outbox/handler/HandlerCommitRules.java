@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -30,6 +31,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The rules, and how handlers commit.
@@ -108,6 +110,51 @@ abstract class HandlerCommitRules extends HandlerRules {
 			return BeanUtils.instantiateClass(ReflectionUtils.accessibleConstructor(type, String.class), "not yet");
 		}
 		catch (NoSuchMethodException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Some statements do so implicitly, such as DDL on MySQL and H2.
+	 */
+	@Test
+	void areCalledAgainIfTheyHaveCommittedAndFailed() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			if (calls.incrementAndGet() == 1) {
+				commit(shop.bean(DataSource.class));
+				throw new IllegalStateException("not yet");
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+		// For a moment, the row is gone.
+		await().untilAsserted(() -> assertThat(calls).hasValue(2));
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).containsExactly("1", "1");
+		assertThat(shop.lost()).isZero();
+	}
+
+	@Test
+	void commitNothingIfTheirManagerCannotRollBack() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			if (calls.incrementAndGet() == 1) {
+				TransactionSynchronizationManager.clearSynchronization();
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(calls).hasValue(2);
+		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	private static void commit(DataSource dataSource) {
+		try {
+			DataSourceUtils.getConnection(dataSource).commit();
+		}
+		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
 	}

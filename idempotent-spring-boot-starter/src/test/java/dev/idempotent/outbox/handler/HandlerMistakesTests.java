@@ -24,6 +24,7 @@ import org.springframework.context.annotation.Primary;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -40,6 +41,7 @@ class HandlerMistakesTests {
 	void refusesTwoHandlersOfAName() {
 		assertStops(TwoOfAName.class, "TwoOfAName.second()", "has the name 'book', as has", "TwoOfAName.first()");
 		assertStops(Named.class, "has the name 'has spaces'", "without spaces and colons");
+		assertStops(TooLong.class, "Set a name of at most 200 characters");
 	}
 
 	@Test
@@ -47,6 +49,7 @@ class HandlerMistakesTests {
 		assertStops(Hidden.class, "is private or static, so that a proxy cannot intercept it");
 		assertStops(Final.class, "is final, or package-private in another package");
 		assertStops(Later.class, "may return before its work is done");
+		assertStops(Asynchronous.class, "may return before its work is done");
 	}
 
 	@Test
@@ -171,6 +174,15 @@ class HandlerMistakesTests {
 
 	}
 
+	static class TooLong {
+
+		@OutboxHandler(type = "one",
+				name = "😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀")
+		void handle() {
+		}
+
+	}
+
 	static class Hidden {
 
 		@OutboxHandler(type = "one")
@@ -197,6 +209,15 @@ class HandlerMistakesTests {
 		@OutboxHandler(type = "one")
 		CompletableFuture<String> handle() {
 			return new CompletableFuture<>();
+		}
+
+	}
+
+	@Async
+	static class Asynchronous {
+
+		@OutboxHandler(type = "one")
+		public void handle() {
 		}
 
 	}

@@ -163,6 +163,24 @@ abstract class EventTableContract extends EventTableSteps {
 	}
 
 	@Test
+	void putsARowBackWhoseDeletionWasCommitted() {
+		append("one");
+		Claim claim = claim().get(0);
+		List<Object> deletions = new ArrayList<>();
+		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
+			deletions.add(Objects.requireNonNull(table().deleteInTransaction(claim)));
+			throw new IllegalStateException("rolled back");
+		}));
+		assertThat(table().restore(deletions.get(0), claim)).isFalse();
+		Object deletion = inTransaction(() -> Objects.requireNonNull(table().deleteInTransaction(claim)));
+		assertThat(heads()).isEmpty();
+		assertThat(table().restore(deletion, claim)).isTrue();
+		assertThat(heads()).singleElement()
+			.satisfies((head) -> assertThat(head.id()).isEqualTo(claim.event().sequence()));
+		assertThat(table().delete(List.of(claim))).isOne();
+	}
+
+	@Test
 	void knowsThatADeletionWasRolledBackBehindTheCaller() {
 		append("one");
 		Claim claim = claim().get(0);

@@ -11,11 +11,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import dev.idempotent.testing.Ports;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RestartedApplication;
 import dev.idempotent.testing.Tally;
-import org.springframework.test.util.TestSocketUtils;
 import org.springframework.util.FileSystemUtils;
 
 import static org.awaitility.Awaitility.await;
@@ -69,7 +69,7 @@ final class SagaSite implements AutoCloseable {
 			Path folder, Tally tally) {
 		return IntStream.rangeClosed(1, 2)
 			.mapToObj((number) -> new RestartedApplication(name + "-" + number, application,
-					TestSocketUtils.findAvailableTcpPort(), arguments, folder, tally))
+					Ports.free(), arguments, folder, tally))
 			.toList();
 	}
 
