@@ -83,9 +83,9 @@ class ArchitectureTests {
 	static final ArchRule thereAreNoOtherRooms = classes().should()
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, CONNECTIONS, ENCRYPTION, OUTBOX,
 				OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".method", OUTBOX + ".kafka",
-				OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE,
-				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, WEB, WORK, SAGA, SAGA + ".jdbc",
-				SAGA + ".method", SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
+				OUTBOX_REDIS, OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, JSON,
+				KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
+				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");

@@ -59,13 +59,8 @@ class OutboxArchitectureTests {
 			"org.springframework.data.redis..", "io.lettuce..", "tools.jackson.core..");
 
 	@ArchTest
-	static final ArchRule outboxModulithKnowsApplicationEventsAlone = ArchitectureTests.room(OUTBOX + ".modulith",
-			SHARED, OUTBOX, "java..", "org.jspecify..", "org.springframework.context..",
-			"org.springframework.expression..", "org.springframework.modulith.events..", "org.springframework.util..");
-
-	@ArchTest
 	static final ArchRule onlyItsRoomKnowsModulith = noClasses().that()
-		.resideOutsideOfPackages(OUTBOX + ".modulith", AUTOCONFIGURE + "..")
+		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.modulith..");
@@ -96,8 +91,9 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule handlersKnowTransactionsAndNoBroker = ArchitectureTests.room(HANDLER, SHARED, ADVICE, ROOT,
-			OUTBOX, DATABASE, TABLES, RELAY, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
-			"org.springframework.core..", "org.springframework.transaction..", "org.springframework.util..");
+			OUTBOX, DATABASE, TABLES, RELAY, WORK, "java..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.beans..", "org.springframework.core..", "org.springframework.transaction..",
+			"org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule appendingMethodsKnowAdviceAlone = ArchitectureTests.room(OUTBOX + ".method", OUTBOX, SHARED,

@@ -12,7 +12,7 @@ import java.util.Set;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.work.RootCause;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -183,7 +183,8 @@ public final class DatabaseRequirements {
 	 * @param failure the failure
 	 */
 	public static void warnOfSilence(String unchecked, Exception failure) {
-		logger.warn("The database does not answer, so {} could not be checked: {}", unchecked, RootCause.of(failure));
+		logger.warn("The database does not answer, so {} could not be checked: {}", unchecked,
+				OutageLog.reason(failure));
 		logger.debug("The stack trace of the failure above", failure);
 	}
 

@@ -1,5 +1,6 @@
 package dev.idempotent.work;
 
+import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 
 import org.slf4j.Logger;
@@ -10,6 +11,8 @@ import org.slf4j.Logger;
  * {@code DEBUG}. Thread-safe.
  */
 public final class OutageLog {
+
+	private static final int MAX_LENGTH = 200;
 
 	private static final long LONG_SECONDS = 120;
 
@@ -51,7 +54,7 @@ public final class OutageLog {
 	 */
 	public void failed(long start, Throwable cause) {
 		if (!this.open && open(start)) {
-			this.logger.warn("{}: {}", this.unavailable, RootCause.of(cause));
+			this.logger.warn("{}: {}", this.unavailable, reason(cause));
 			this.logger.debug("The stack trace of the failure above", cause);
 		}
 	}
@@ -102,6 +105,28 @@ public final class OutageLog {
 		this.changed = System.nanoTime();
 		this.open = false;
 		return lasted;
+	}
+
+	/**
+	 * Names the reason of a failure in a log message without a stack trace: the innermost
+	 * cause, such as {@code Connection refused}.
+	 * @param failure any exception
+	 * @return the first line of its message, because drivers add data in further ones; at
+	 * most 200 characters. The simple name of its class if it has no message
+	 */
+	public static String reason(Throwable failure) {
+		Throwable root = failure;
+		while (root.getCause() != null) {
+			root = root.getCause();
+		}
+		if (root instanceof ClosedChannelException) {
+			return "Connection closed";
+		}
+		String line = (root.getMessage() != null) ? root.getMessage().strip().lines().findFirst().orElse("") : "";
+		if (line.isEmpty()) {
+			return root.getClass().getSimpleName();
+		}
+		return (line.length() <= MAX_LENGTH) ? line : line.substring(0, MAX_LENGTH);
 	}
 
 }

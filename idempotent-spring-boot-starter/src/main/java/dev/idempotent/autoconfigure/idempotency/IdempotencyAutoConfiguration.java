@@ -1,6 +1,7 @@
 package dev.idempotent.autoconfigure.idempotency;
 
 import java.security.Principal;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
@@ -188,6 +189,20 @@ public final class IdempotencyAutoConfiguration {
 			return IdempotencyProperties.Token.hasSecrets(context.getEnvironment());
 		}
 
+	}
+
+	/**
+	 * The configuration of keys that operators need to know.
+	 *
+	 * @param namespace separates the keys of this application from those of others
+	 * @param maxRun how long a lease is renewed at most
+	 * @param proceedsWithoutStore whether requests run unprotected while the store is
+	 * unreachable
+	 * @param replayCacheTtl how long an instance may replay a key that the store no
+	 * longer has; {@code null} without a replay cache
+	 */
+	public record KeySettings(String namespace, Duration maxRun, boolean proceedsWithoutStore,
+			@Nullable Duration replayCacheTtl) {
 	}
 
 }

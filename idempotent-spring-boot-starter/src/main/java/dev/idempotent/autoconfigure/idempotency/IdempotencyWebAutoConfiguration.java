@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.util.function.BooleanSupplier;
 
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;

@@ -7,7 +7,7 @@ import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
-import dev.idempotent.idempotency.jdbc.JdbcIdempotencySweepers;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -72,14 +72,14 @@ class JdbcStoreConfiguration {
 	}
 
 	@Bean
-	JdbcIdempotencySweepers idempotencySweepers(IdempotencyProperties.Jdbc properties) {
-		return new JdbcIdempotencySweepers(properties.table(), properties.sweepInterval());
+	Sweepers idempotencySweepers(IdempotencyProperties.Jdbc properties) {
+		return new Sweepers(properties.table(), properties.sweepInterval());
 	}
 
 	@Bean
 	@ConditionalOnMissingBean(IdempotencyTransactionSource.class)
 	JdbcTransactionSource idempotencyTransactionSource(BeanFactory beanFactory, DataSource dataSource,
-			ObjectProvider<TransactionAttributeSource> attributes, JdbcIdempotencySweepers sweepers,
+			ObjectProvider<TransactionAttributeSource> attributes, Sweepers sweepers,
 			IdempotencyProperties.Jdbc properties, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		return new JdbcTransactionSource(beanFactory, properties.transactionManager(),
 				attributes.getIfUnique(AnnotationTransactionAttributeSource::new), dataSource, properties.table(),
@@ -109,7 +109,7 @@ class JdbcStoreConfiguration {
 
 		@Bean
 		IdempotencyStore jdbcIdempotencyStore(DataSource dataSource, IdempotencyProperties.Jdbc properties,
-				JdbcIdempotencySweepers sweepers) {
+				Sweepers sweepers) {
 			sweepers.sweep(dataSource);
 			return new JdbcIdempotencyStore(dataSource, properties.table(), UnpooledConnections.of(dataSource));
 		}

@@ -8,7 +8,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.jdbc.DatabaseRequirements;
-import dev.idempotent.work.RootCause;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,7 +49,7 @@ final class UnpooledConnections {
 				.warn("The leases of idempotency keys are renewed through the application's pool, because no connection "
 						+ "outside it can be derived from {}. Configure more connections than handlers run concurrently, "
 						+ "or a lease may expire while its renewal waits for a connection: {}",
-						dataSource.getClass().getName(), RootCause.of(ex));
+						dataSource.getClass().getName(), OutageLog.reason(ex));
 			logger.debug("The stack trace of the failure above", ex);
 			return null;
 		}

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.autoconfigure.idempotency.KeySettings;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;

@@ -5,7 +5,7 @@ import java.util.Set;
 import com.github.benmanes.caffeine.cache.Cache;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.EffectiveStore;
-import dev.idempotent.autoconfigure.idempotency.KeySettings;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.KeyAdministration;

@@ -10,7 +10,6 @@ import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
-import dev.idempotent.outbox.modulith.ExternalizedEventRecorder;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;

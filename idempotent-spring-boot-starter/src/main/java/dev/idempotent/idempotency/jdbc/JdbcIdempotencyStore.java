@@ -3,7 +3,9 @@ package dev.idempotent.idempotency.jdbc;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
@@ -21,7 +23,10 @@ import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.TableSweeper;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -249,6 +254,57 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		catch (DataAccessException ex) {
 			throw failure(key, ex);
 		}
+	}
+
+	/**
+	 * Deletes expired keys from each database that is in use, from its first use until
+	 * the sweepers are closed.
+	 */
+	public static final class Sweepers implements AutoCloseable {
+
+		private static final Logger logger = LoggerFactory.getLogger(Sweepers.class);
+
+		private final String table;
+
+		private final Duration interval;
+
+		private final Map<DataSource, TableSweeper> sweepers = new ConcurrentHashMap<>();
+
+		/**
+		 * Creates the sweepers of all databases; none is swept yet.
+		 * @param table the name of the table in each database
+		 * @param interval the pause between two sweeps of a database
+		 */
+		public Sweepers(String table, Duration interval) {
+			this.table = table;
+			this.interval = interval;
+		}
+
+		/**
+		 * Sweeps a database from now on.
+		 * @param dataSource the database
+		 */
+		public void sweep(DataSource dataSource) {
+			this.sweepers.computeIfAbsent(dataSource, (database) -> {
+				TableSweeper sweeper = sweeper(database, this.table, this.interval);
+				sweeper.start();
+				return sweeper;
+			});
+		}
+
+		@Override
+		public void close() {
+			this.sweepers.values().forEach(TableSweeper::close);
+		}
+
+		static TableSweeper sweeper(DataSource dataSource, String table, Duration interval) {
+			NonTransactionalConnections connections = new NonTransactionalConnections(dataSource);
+			IdempotencyRecords records = new IdempotencyRecords(table);
+			return new TableSweeper("idempotency-sweeper", "Expired idempotency keys", interval,
+					(limit) -> connections.runInTransaction((connection) -> records.deleteExpired(connection, limit)),
+					(swept) -> logger.debug("Deleted {} expired idempotency keys", swept));
+		}
+
 	}
 
 }

@@ -13,6 +13,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -59,7 +60,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	private final ClaimQueue queue;
 
-	private final JdbcIdempotencySweepers sweepers;
+	private final Sweepers sweepers;
 
 	private final Map<DataSource, JdbcIdempotencyStore> stores = new ConcurrentHashMap<>();
 
@@ -78,7 +79,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	 */
 	public JdbcTransactionSource(BeanFactory beanFactory, @Nullable String managerName,
 			TransactionAttributeSource attributes, DataSource dataSource, String table, int maxWaiters,
-			Duration lockTimeout, JdbcIdempotencySweepers sweepers) {
+			Duration lockTimeout, Sweepers sweepers) {
 		this.beanFactory = beanFactory;
 		this.managerName = managerName;
 		this.attributes = attributes;

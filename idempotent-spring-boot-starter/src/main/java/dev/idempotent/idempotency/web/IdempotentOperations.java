@@ -248,9 +248,13 @@ public final class IdempotentOperations {
 				if (annotation != null) {
 					Handler handler = Handler.of(method);
 					addPattern(pattern);
-					this.annotated.put(handler,
-							IdempotentOperation.of(handler, annotation, this.defaults, this.transactionSource));
-					pathVariables.computeIfAbsent(handler, (key) -> new TreeSet<>()).addAll(pathVariablesOf(pattern));
+					IdempotentOperation operation = IdempotentOperation.of(handler, annotation, this.defaults,
+							this.transactionSource);
+					this.annotated.put(handler, operation);
+					if (operation.keyExpression() != null) {
+						pathVariables.computeIfAbsent(handler, (key) -> new TreeSet<>())
+							.addAll(pathVariablesOf(pattern));
+					}
 				}
 			}));
 			this.annotated.forEach((handler, operation) -> operation.requirePathVariables(handler.describe(),

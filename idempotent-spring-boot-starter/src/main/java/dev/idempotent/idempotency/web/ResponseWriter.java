@@ -8,7 +8,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.WorkRolledBackException;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
-import dev.idempotent.work.RootCause;
+import dev.idempotent.work.OutageLog;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -129,7 +129,7 @@ final class ResponseWriter {
 	 * Logs an expected failure of the database.
 	 */
 	private void warn(String message, String instance, RuntimeException failure) {
-		logger.warn(message, this.request.getMethod(), instance, RootCause.of(failure));
+		logger.warn(message, this.request.getMethod(), instance, OutageLog.reason(failure));
 		logger.debug("The stack trace of the failure above", failure);
 	}
 

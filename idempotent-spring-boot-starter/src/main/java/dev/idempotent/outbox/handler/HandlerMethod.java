@@ -15,6 +15,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.handler.HandlerTransactions.NotCalledException;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.relay.EventHandler;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +40,8 @@ final class HandlerMethod implements EventHandler {
 
 	private final HandlerEnvironment environment;
 
+	private final OutageLog outage;
+
 	private volatile @Nullable HandlerTransactions transactions;
 
 	private volatile @Nullable HandlerObservation observation;
@@ -52,6 +55,8 @@ final class HandlerMethod implements EventHandler {
 		this.method = method;
 		this.beans = beans;
 		this.environment = environment;
+		this.outage = new OutageLog(logger, "The handler " + name + " cannot be called; its events wait",
+				"The handler " + name + " can be called again");
 	}
 
 	String name() {
@@ -134,6 +139,7 @@ final class HandlerMethod implements EventHandler {
 
 	private Outcome attempt(Claim claim) {
 		SerializedEvent event = claim.event();
+		long start = System.nanoTime();
 		try {
 			if (!this.bound) {
 				// A relay can start before the application has.
@@ -142,7 +148,10 @@ final class HandlerMethod implements EventHandler {
 			@Nullable Object[] arguments = this.method.arguments(event.headers(), event.payload(), this.environment::read);
 			HandlerTransactions own = this.transactions;
 			if (own != null) {
-				own.run(claim, () -> call(event, arguments));
+				own.run(claim, () -> {
+					this.outage.succeeded(start);
+					call(event, arguments);
+				});
 			}
 			else {
 				call(event, arguments);
@@ -154,7 +163,9 @@ final class HandlerMethod implements EventHandler {
 			return new Outcome.Reject(String.valueOf(ex.getMessage()));
 		}
 		catch (NotCalledException ex) {
-			logger.debug("The handler {} was not called", this.name, ex);
+			if (ex.getCause() != null) {
+				this.outage.failed(start, ex);
+			}
 			return new Outcome.Unavailable(String.valueOf(ex.getMessage()));
 		}
 		catch (Throwable ex) {

@@ -8,6 +8,7 @@ import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
@@ -133,7 +134,7 @@ final class HandlerTransactions {
 			}
 			Object deletion = this.table.deleteInTransaction(claim);
 			if (deletion == null) {
-				throw new IllegalStateException("another instance has claimed the event");
+				throw new NotCalledException("Another instance has claimed the event", null);
 			}
 			called = true;
 			work.run();
@@ -145,7 +146,7 @@ final class HandlerTransactions {
 		}
 		catch (Throwable ex) {
 			rollback(status);
-			throw called ? ex : new NotCalledException(ex);
+			throw (called || ex instanceof NotCalledException) ? ex : notCalled(ex);
 		}
 		commit(status, evidence);
 	}
@@ -155,8 +156,12 @@ final class HandlerTransactions {
 			return this.manager.getTransaction(this.definition);
 		}
 		catch (RuntimeException | Error ex) {
-			throw new NotCalledException(ex);
+			throw notCalled(ex);
 		}
+	}
+
+	private static NotCalledException notCalled(Throwable cause) {
+		return new NotCalledException("The handler was not called: " + cause.getClass().getName(), cause);
 	}
 
 	/**
@@ -261,8 +266,8 @@ final class HandlerTransactions {
 	 */
 	static final class NotCalledException extends Exception {
 
-		NotCalledException(Throwable cause) {
-			super("The handler was not called: " + cause.getClass().getName(), cause);
+		NotCalledException(String message, @Nullable Throwable cause) {
+			super(message, cause);
 		}
 
 	}

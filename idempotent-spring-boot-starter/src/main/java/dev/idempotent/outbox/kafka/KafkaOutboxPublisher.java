@@ -10,7 +10,7 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.work.RootCause;
+import dev.idempotent.work.OutageLog;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.config.ConfigException;
@@ -121,7 +121,7 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 		while (root.getCause() != null) {
 			root = root.getCause();
 		}
-		return (root == failure || root instanceof ConfigException) ? RootCause.of(root)
+		return (root == failure || root instanceof ConfigException) ? OutageLog.reason(root)
 				: root.getClass().getSimpleName();
 	}
 

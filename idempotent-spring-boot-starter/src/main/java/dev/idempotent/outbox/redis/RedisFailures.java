@@ -5,7 +5,7 @@ import java.util.Set;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.redis.ErrorReply;
-import dev.idempotent.work.RootCause;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +53,7 @@ final class RedisFailures {
 	}
 
 	static Outcome unreachable(Throwable failure, Scope scope) {
-		return new Outcome.Unavailable("Redis did not respond (" + RootCause.of(failure) + ")", scope);
+		return new Outcome.Unavailable("Redis did not respond (" + OutageLog.reason(failure) + ")", scope);
 	}
 
 	static String codeOrClass(Throwable failure) {

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 
-import dev.idempotent.work.RootCause;
+import dev.idempotent.work.OutageLog;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;
@@ -455,7 +455,7 @@ final class PublisherWorkers {
 			catch (RuntimeException ex) {
 				if (this.draining || System.nanoTime() - end >= 0) {
 					logger.warn("The outcomes of a batch for {} could not be stored; it is delivered again, with the "
-							+ "same event ids, once its leases end: {}", this.publisher, RootCause.of(ex));
+							+ "same event ids, once its leases end: {}", this.publisher, OutageLog.reason(ex));
 					throw ex;
 				}
 				logger.debug("The outcomes of a batch could not be stored; this is repeated", ex);

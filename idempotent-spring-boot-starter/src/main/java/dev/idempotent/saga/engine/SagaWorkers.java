@@ -16,7 +16,6 @@ import java.util.function.IntFunction;
 
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.work.OutageLog;
-import dev.idempotent.work.RootCause;
 import dev.idempotent.work.Workers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -164,7 +163,7 @@ final class SagaWorkers {
 				}
 				catch (RuntimeException | Error ex) {
 					logger.warn("A saga could not be run in the background: {}. It is taken over when it is due",
-							RootCause.of(ex));
+							OutageLog.reason(ex));
 					logger.debug("The stack trace of the failure above", ex);
 				}
 				finally {

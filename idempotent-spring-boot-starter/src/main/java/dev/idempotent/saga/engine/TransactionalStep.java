@@ -13,7 +13,7 @@ import dev.idempotent.saga.engine.FailureClassifier.Verdict;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaRun.Presence;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.work.RootCause;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -173,7 +173,7 @@ final class TransactionalStep {
 			// The message of a response contains its body.
 			logger.warn("The step '{}' of saga {} ({}) has failed and counts as refused: {}{}", entry.name(),
 					this.run.id(), this.run.name(), reason,
-					reason.equals(FailureClassifier.reasonOf(failure)) ? ": " + RootCause.of(failure) : "");
+					reason.equals(FailureClassifier.reasonOf(failure)) ? ": " + OutageLog.reason(failure) : "");
 		}
 		return entry.refused(reason);
 	}

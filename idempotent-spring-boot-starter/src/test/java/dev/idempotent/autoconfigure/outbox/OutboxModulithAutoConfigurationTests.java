@@ -3,7 +3,6 @@ package dev.idempotent.autoconfigure.outbox;
 import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.outbox.modulith.ExternalizedEventRecorder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-import dev.idempotent.jdbc.TableSweeper;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -15,6 +14,8 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
+import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -123,7 +124,7 @@ class PostgresOutageIntegrationTests {
 	@Test
 	void sweepsAgainWhenTheDatabaseIsBack() {
 		RecordTable table = new RecordTable(pool, TABLE);
-		try (TableSweeper sweeper = JdbcIdempotencySweepers.sweeper(pool, TABLE, Duration.ofMillis(20))) {
+		try (TableSweeper sweeper = Sweepers.sweeper(pool, TABLE, Duration.ofMillis(20))) {
 			sweeper.start();
 			postgres.kill();
 			postgres.start();

@@ -7,10 +7,11 @@ import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.BeforeEach;
@@ -96,8 +97,8 @@ class PostgresRecordBurstIntegrationTests {
 				() -> this.store.claim(freed, REQUEST, "two", MINUTE)) instanceof Claim.Acquired);
 		read(rows, "release", () -> this.store.release(freed, "two"));
 		this.table.expire(2);
-		assertThat(read(rows, "sweep",
-				() -> JdbcIdempotencySweepers.sweeper(this.table.dataSource(), this.table.name(), MINUTE).sweep()))
+		assertThat(
+				read(rows, "sweep", () -> Sweepers.sweeper(this.table.dataSource(), this.table.name(), MINUTE).sweep()))
 			.isEqualTo(2);
 	}
 

@@ -6,12 +6,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
+import dev.idempotent.jdbc.TableSweeper;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -119,7 +120,7 @@ abstract class SweeperContract {
 	}
 
 	private TableSweeper sweeper(Duration interval) {
-		return JdbcIdempotencySweepers.sweeper(table().dataSource(), table().name(), interval);
+		return Sweepers.sweeper(table().dataSource(), table().name(), interval);
 	}
 
 }

@@ -6,8 +6,9 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.TableSweeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -48,8 +49,7 @@ class SweeperLifeTests {
 
 	};
 
-	private final TableSweeper sweeper = JdbcIdempotencySweepers.sweeper(this.database, this.table.name(),
-			Duration.ofMillis(5));
+	private final TableSweeper sweeper = Sweepers.sweeper(this.database, this.table.name(), Duration.ofMillis(5));
 
 	@AfterEach
 	void close() {

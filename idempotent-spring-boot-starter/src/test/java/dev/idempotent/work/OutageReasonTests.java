@@ -9,37 +9,37 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link RootCause}.
+ * Tests for {@link OutageLog#reason}.
  */
-class RootCauseTests {
+class OutageReasonTests {
 
 	@Test
 	void isTheMessageOfTheInnermostCause() {
-		assertThat(RootCause.of(new IllegalStateException("outer", new ConnectException("Connection refused"))))
+		assertThat(OutageLog.reason(new IllegalStateException("outer", new ConnectException("Connection refused"))))
 			.isEqualTo("Connection refused");
 	}
 
 	@Test
 	void isTheNameOfTheClassIfThereIsNoMessage() {
-		assertThat(RootCause.of(new IOException())).isEqualTo("IOException");
-		assertThat(RootCause.of(new IOException(" "))).isEqualTo("IOException");
+		assertThat(OutageLog.reason(new IOException())).isEqualTo("IOException");
+		assertThat(OutageLog.reason(new IOException(" "))).isEqualTo("IOException");
 	}
 
 	@Test
 	void saysThatAConnectionWasClosed() {
-		assertThat(RootCause.of(new IllegalStateException(new ClosedChannelException())))
+		assertThat(OutageLog.reason(new IllegalStateException(new ClosedChannelException())))
 			.isEqualTo("Connection closed");
 	}
 
 	@Test
 	void omitsFurtherLinesInWhichDriversQuoteData() {
-		assertThat(RootCause.of(new IOException("duplicate key\n  Detail: Key (name)=(secret) exists.")))
+		assertThat(OutageLog.reason(new IOException("duplicate key\n  Detail: Key (name)=(secret) exists.")))
 			.isEqualTo("duplicate key");
 	}
 
 	@Test
 	void hasAtMost200Characters() {
-		assertThat(RootCause.of(new IOException("x".repeat(1000)))).hasSize(200);
+		assertThat(OutageLog.reason(new IOException("x".repeat(1000)))).hasSize(200);
 	}
 
 }

@@ -1,4 +1,4 @@
-package dev.idempotent.outbox.modulith;
+package dev.idempotent.autoconfigure.outbox;
 
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -21,7 +21,7 @@ import org.springframework.util.ClassUtils;
  * Appends the application events that Spring Modulith externalizes to the outbox, in the
  * transaction in which they are published.
  */
-public final class ExternalizedEventRecorder implements ApplicationListener<PayloadApplicationEvent<?>> {
+final class ExternalizedEventRecorder implements ApplicationListener<PayloadApplicationEvent<?>> {
 
 	private static final String MESSAGE = "org.springframework.messaging.Message";
 
@@ -53,8 +53,8 @@ public final class ExternalizedEventRecorder implements ApplicationListener<Payl
 	 * @param context evaluates the expressions of targets and keys
 	 * @throws IdempotentConfigurationException if no publisher has that prefix
 	 */
-	public ExternalizedEventRecorder(EventExternalizationConfiguration configuration, Outbox outbox,
-			Set<String> prefixes, @Nullable String publisher, EvaluationContext context) {
+	ExternalizedEventRecorder(EventExternalizationConfiguration configuration, Outbox outbox, Set<String> prefixes,
+			@Nullable String publisher, EvaluationContext context) {
 		this.configuration = configuration;
 		this.outbox = outbox;
 		this.prefixes = prefixes;
