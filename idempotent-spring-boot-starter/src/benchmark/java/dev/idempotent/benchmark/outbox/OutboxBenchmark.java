@@ -135,7 +135,8 @@ class OutboxBenchmark {
 		NamastackOutbox.Tuning tuning = new NamastackOutbox.Tuning(settings.number("namastack.batch-size", 1_000),
 				settings.number("namastack.poll-millis", 1), settings.number("namastack.threads", 12));
 		Map<String, Supplier<OutboxContender>> known = Map.of(ORDERED, () -> own(ORDERED, KEYS, 1, servers, opened),
-				OwnOutbox.HANDLERS, () -> handlers(servers, opened), OwnOutbox.NAME, () -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
+				OwnOutbox.HANDLERS, () -> handlers(servers, opened), OwnOutbox.NAME,
+				() -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
 				() -> opened(new ModulithOutbox(servers, settings.number("modulith.threads", 12)), opened), "namastack",
 				() -> opened(new NamastackOutbox("namastack", 0, servers, tuning), opened), "namastack-keyed",
 				() -> opened(new NamastackOutbox("namastack-keyed", 64, servers, tuning), opened));
