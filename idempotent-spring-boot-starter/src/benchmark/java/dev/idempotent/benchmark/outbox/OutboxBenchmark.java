@@ -122,14 +122,21 @@ class OutboxBenchmark {
 	}
 
 	private static OwnOutbox own(String name, int keys, int instances, Servers servers, List<Contender> opened) {
-		return opened(new OwnOutbox(new OwnOutbox.Variant(name, keys, instances), servers), opened);
+		return opened(new OwnOutbox(new OwnOutbox.Variant(name, keys, instances, 0), servers), opened);
+	}
+
+	private static OwnOutbox handlers(Servers servers, List<Contender> opened) {
+		OwnOutbox.Variant variant = new OwnOutbox.Variant(OwnOutbox.HANDLERS, 0, 1,
+				settings.number("handler.threads", 12));
+		return opened(new OwnOutbox(variant, servers), opened);
 	}
 
 	private List<OutboxContender> contenders(Servers servers, List<Contender> opened) {
 		NamastackOutbox.Tuning tuning = new NamastackOutbox.Tuning(settings.number("namastack.batch-size", 1_000),
 				settings.number("namastack.poll-millis", 1), settings.number("namastack.threads", 12));
 		Map<String, Supplier<OutboxContender>> known = Map.of(ORDERED, () -> own(ORDERED, KEYS, 1, servers, opened),
-				OwnOutbox.NAME, () -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
+				OwnOutbox.HANDLERS, () -> handlers(servers, opened), OwnOutbox.NAME,
+				() -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
 				() -> opened(new ModulithOutbox(servers, settings.number("modulith.threads", 12)), opened), "namastack",
 				() -> opened(new NamastackOutbox("namastack", 0, servers, tuning), opened), "namastack-keyed",
 				() -> opened(new NamastackOutbox("namastack-keyed", 64, servers, tuning), opened));
