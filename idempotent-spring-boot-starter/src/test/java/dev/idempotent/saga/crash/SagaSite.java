@@ -68,8 +68,8 @@ final class SagaSite implements AutoCloseable {
 	private static List<RestartedApplication> start(String name, Class<?> application, List<String> arguments,
 			Path folder, Tally tally) {
 		return IntStream.rangeClosed(1, 2)
-			.mapToObj((number) -> new RestartedApplication(name + "-" + number, application,
-					Ports.free(), arguments, folder, tally))
+			.mapToObj((number) -> new RestartedApplication(name + "-" + number, application, Ports.free(), arguments,
+					folder, tally))
 			.toList();
 	}
 
