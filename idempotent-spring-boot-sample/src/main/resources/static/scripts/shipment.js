@@ -2,7 +2,7 @@
 
 const HANDLER_POLL_MILLIS = 300;
 const HANDLER_ATTEMPTS = 3;
-const HANDLERS = [{ prefix: 'pack' }, { prefix: 'reward' }];
+const SHIPMENT_HANDLERS = [{ prefix: 'pack' }, { prefix: 'reward' }];
 
 /** Places, pays and ships an order whose handlers fail twice, and shows what they do. */
 function ship() {
@@ -38,8 +38,8 @@ function mustSucceed(request) {
 function followHandlers(order, user) {
   return Promise.all([getJson(paths(order).handlers), getJson('/api/effects?userId=' + encodeURIComponent(user))])
       .then(([handled, effects]) => {
-        showHandler(HANDLERS[0], handled.packAttempts, counted(handled.parcels, 'parcel'), handled.parcels > 0);
-        showHandler(HANDLERS[1], handled.rewardAttempts, counted(effects.credits, 'credit'),
+        showHandler(SHIPMENT_HANDLERS[0], handled.packAttempts, counted(handled.parcels, 'parcel'), handled.parcels > 0);
+        showHandler(SHIPMENT_HANDLERS[1], handled.rewardAttempts, counted(effects.credits, 'credit'),
             handled.rewardAttempts >= HANDLER_ATTEMPTS);
         if (handled.parcels === 0 || handled.rewardAttempts < HANDLER_ATTEMPTS) {
           return new Promise((resolve) => window.setTimeout(resolve, HANDLER_POLL_MILLIS))
@@ -54,7 +54,7 @@ function showHandler(handler, attempts, effect, done) {
 }
 
 function showHandlers(tone, text) {
-  HANDLERS.forEach((handler) => showVerdict(handler, tone, text));
+  SHIPMENT_HANDLERS.forEach((handler) => showVerdict(handler, tone, text));
 }
 
 function wireShipment() {

@@ -42,7 +42,7 @@ class VoucherIntegrationTests {
 			.generate(() -> this.shop.postAsync("/api/vouchers/welcome", "{\"userId\": \"%s\"}".formatted(this.user)))
 			.limit(8)
 			.toList();
-		assertThat(asked.stream().map((answer) -> answer.join().statusCode())).contains(200).containsOnly(200, 409);
+		assertThat(asked.stream().map((answer) -> answer.join().statusCode())).contains(200).isSubsetOf(200, 409);
 		assertThat(vouchers()).isOne();
 	}
 
