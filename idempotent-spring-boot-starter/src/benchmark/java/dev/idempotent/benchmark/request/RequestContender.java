@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-import dev.idempotent.autoconfigure.operations.IdempotencyOperationsAutoConfiguration;
 import dev.idempotent.benchmark.Application;
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
@@ -25,7 +24,8 @@ import org.springframework.web.bind.annotation.RestController;
  */
 final class RequestContender implements Contender {
 
-	private static final List<String> WITHOUT_METERS = List.of(IdempotencyOperationsAutoConfiguration.class.getName());
+	private static final List<String> WITHOUT_METERS = List
+		.of("dev.idempotent.autoconfigure.operations.IdempotencyOperationsAutoConfiguration");
 
 	private final String name;
 

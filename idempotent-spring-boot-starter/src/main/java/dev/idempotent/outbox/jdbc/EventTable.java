@@ -204,7 +204,8 @@ public class EventTable {
 		if (heads.isEmpty()) {
 			return List.of();
 		}
-		String columns = "lane, id, attempts, " + EventRow.COLUMNS.replace("payload",
+		String columns = "lane, id, attempts, " + this.database.kind().millisSince("created_at") + " as age, "
+				+ EventRow.COLUMNS.replace("payload",
 				"case when attempts > %d then null else payload end as payload".formatted(attempts));
 		List<Claim> claims;
 		if (this.database.kind() == Database.POSTGRESQL) {
@@ -222,11 +223,12 @@ public class EventTable {
 	}
 
 	private Claim decrypt(Claim claim) {
-		return Claim.of(claim.lane(), this.encryption.decrypt(new EventRow(claim.event(), claim.undeliverable())));
+		return Claim.of(claim.lane(), this.encryption.decrypt(new EventRow(claim.event(), claim.undeliverable())),
+				claim.age());
 	}
 
 	private static Claim claim(ResultSet row, int number) throws SQLException {
-		return Claim.of(row.getLong("lane"), EventRow.of(row));
+		return Claim.of(row.getLong("lane"), EventRow.of(row), Duration.ofMillis(row.getLong("age")));
 	}
 
 	private List<Claim> claimAtOnce(List<Head> heads, Duration lease, String columns) {
@@ -724,11 +726,13 @@ public class EventTable {
 	 * @param event with its row and the attempts of this claim
 	 * @param undeliverable the outcome of an event that cannot be published as it is
 	 * stored, or {@code null} if it can
+	 * @param age the time since the event was appended or became due, by the clock of the
+	 * database
 	 */
-	public record Claim(long lane, SerializedEvent event, @Nullable Outcome undeliverable) {
+	public record Claim(long lane, SerializedEvent event, @Nullable Outcome undeliverable, Duration age) {
 
-		static Claim of(long lane, EventRow row) {
-			return new Claim(lane, row.event(), row.unreadable());
+		static Claim of(long lane, EventRow row, Duration age) {
+			return new Claim(lane, row.event(), row.unreadable(), age);
 		}
 
 		long id() {

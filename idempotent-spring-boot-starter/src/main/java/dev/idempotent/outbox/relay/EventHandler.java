@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Handles the events of one topic in this process. Its workers claim one event at a time,
@@ -42,6 +43,14 @@ public interface EventHandler {
 	 * @return a thread that is not started
 	 */
 	Thread newThread(Runnable work);
+
+	/**
+	 * How long an event waits if the handler was not called.
+	 * @return {@code null} for the backoff of the relay
+	 */
+	default @Nullable Duration pause() {
+		return null;
+	}
 
 	/**
 	 * Handles an event. Must not throw.

@@ -410,11 +410,14 @@ public final class OutboxRelay {
 
 	/**
 	 * Lets events of handlers that this version does not have wait for an instance of
-	 * another version.
+	 * another version, for a day. This is not an attempt: while both versions run, such
+	 * claims would use up the attempts of an event that the other one can handle.
 	 */
 	private record UnknownHandler(Duration lease) implements EventHandler {
 
-		private static final Outcome RETRY = new Outcome.Retry("This version has no handler of this name", null);
+		private static final Duration PAUSE = Duration.ofSeconds(30);
+
+		private static final Duration PATIENCE = Duration.ofDays(1);
 
 		@Override
 		public String topic() {
@@ -437,8 +440,15 @@ public final class OutboxRelay {
 		}
 
 		@Override
+		public Duration pause() {
+			return PAUSE;
+		}
+
+		@Override
 		public Outcome handle(Claim claim) {
-			return RETRY;
+			return (claim.age().compareTo(PATIENCE) < 0)
+					? new Outcome.Unavailable("This version has no handler of this name")
+					: new Outcome.Reject("No version has had a handler of this name for a day");
 		}
 
 	}

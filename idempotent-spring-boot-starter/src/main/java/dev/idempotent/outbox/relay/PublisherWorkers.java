@@ -390,7 +390,7 @@ final class PublisherWorkers {
 				settlement.addRemoved(claim);
 			}
 			else if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchPublisher.NOT_SENT) {
-				settlement.addNotCalled(claim, unavailable.reason());
+				settlement.addNotCalled(claim, unavailable.reason(), handler.pause());
 			}
 			else {
 				settlement.add(claim, outcome);

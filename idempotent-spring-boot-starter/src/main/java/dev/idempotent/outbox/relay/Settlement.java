@@ -19,6 +19,7 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.Lanes;
 import dev.idempotent.work.Backoff;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -90,10 +91,12 @@ final class Settlement {
 
 	/**
 	 * Adds an event whose handler could not be called, which is not an attempt.
+	 * @param pause until it can be claimed again; {@code null} for the first backoff
 	 */
-	void addNotCalled(Claim claim, String reason) {
+	void addNotCalled(Claim claim, String reason, @Nullable Duration pause) {
 		stop(claim.lane());
-		this.postponed.add(new Failure(claim, reason, this.rules.settings().backoff(), false));
+		this.postponed
+			.add(new Failure(claim, reason, (pause != null) ? pause : this.rules.settings().backoff(), false));
 	}
 
 	void add(Claim claim, Outcome outcome) {

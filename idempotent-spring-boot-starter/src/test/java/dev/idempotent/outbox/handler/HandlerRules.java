@@ -292,13 +292,26 @@ abstract class HandlerRules {
 	}
 
 	@Test
-	void leaveEventsOfUnknownHandlersToOtherVersionsUntilTheirAttemptsEnd() {
-		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=2");
+	void leaveEventsOfUnknownHandlersToOtherVersions() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=1");
 		shop.leaveBehind("handlers:gone", "key", "{\"id\":\"1\"}", 0);
+		await().untilAsserted(() -> assertThat(shop.waiting()).singleElement()
+			.satisfies((event) -> assertThat(event).containsEntry("topic", "handlers:gone")
+				.containsEntry("attempts", 0)
+				.containsEntry("last_error", "This version has no handler of this name")));
+		assertThat(shop.dead()).isEmpty();
+	}
+
+	@Test
+	void becomeDeadAfterADayIfNoVersionHasTheHandler() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		shop.leaveBehind("handlers:gone", "key", "{\"id\":\"1\"}", 0);
+		shop.jdbc()
+			.update("update handler_event set created_at = timestamp '2001-01-01 00:00:00', due_at = null");
 		awaitNoRows(shop);
 		assertThat(shop.dead()).singleElement()
 			.satisfies((dead) -> assertThat(dead).containsEntry("topic", "handlers:gone")
-				.containsEntry("last_error", "This version has no handler of this name"));
+				.containsEntry("last_error", "No version has had a handler of this name for a day"));
 	}
 
 	@Test

@@ -111,6 +111,10 @@ final class HandlerShop implements AutoCloseable {
 		return jdbc().queryForList("select type, topic, last_error, attempts from handler_dead order by id");
 	}
 
+	List<Map<String, Object>> waiting() {
+		return jdbc().queryForList("select type, topic, last_error, attempts from handler_event order by id");
+	}
+
 	void forgetAll() {
 		List.of("handler_event", "handler_delayed", "handler_dead", "handler_control", "handler_work")
 			.forEach((table) -> jdbc().update("delete from " + table));
