@@ -29,7 +29,7 @@ class SizeTests {
 
 	private static final int MOST_TYPES = 572;
 
-	private static final int MOST_LINES = 27_160;
+	private static final int MOST_LINES = 27_180;
 
 	private static final int MOST_FILES_WITH_ONE_USER = 72;
 

@@ -206,7 +206,7 @@ public class EventTable {
 		}
 		String columns = "lane, id, attempts, " + this.database.kind().millisSince("created_at") + " as age, "
 				+ EventRow.COLUMNS.replace("payload",
-				"case when attempts > %d then null else payload end as payload".formatted(attempts));
+						"case when attempts > %d then null else payload end as payload".formatted(attempts));
 		List<Claim> claims;
 		if (this.database.kind() == Database.POSTGRESQL) {
 			claims = claimAtOnce(heads, lease, columns);

@@ -306,8 +306,7 @@ abstract class HandlerRules {
 	void becomeDeadAfterADayIfNoVersionHasTheHandler() {
 		HandlerShop shop = open(HandlerShop.OFTEN);
 		shop.leaveBehind("handlers:gone", "key", "{\"id\":\"1\"}", 0);
-		shop.jdbc()
-			.update("update handler_event set created_at = timestamp '2001-01-01 00:00:00', due_at = null");
+		shop.jdbc().update("update handler_event set created_at = timestamp '2001-01-01 00:00:00', due_at = null");
 		awaitNoRows(shop);
 		assertThat(shop.dead()).singleElement()
 			.satisfies((dead) -> assertThat(dead).containsEntry("topic", "handlers:gone")
