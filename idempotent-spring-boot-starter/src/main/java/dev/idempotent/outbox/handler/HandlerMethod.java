@@ -204,13 +204,10 @@ final class HandlerMethod implements EventHandler {
 
 	private Outcome failed(SerializedEvent event, Throwable failure) {
 		String kind = failure.getClass().getName();
-		if (event.attempts() == 1) {
-			logger.warn("The handler {} has failed; the event is handled again later", this.name, failure);
-		}
-		else {
-			logger.warn("The handler {} has failed with {} (attempt {})", this.name, kind, event.attempts());
-			logger.debug("The stack trace of the failure above", failure);
-		}
+		// A message could contain a part of the event.
+		logger.warn("The handler {} has failed with {} (attempt {}); the event is handled again, or becomes dead",
+				this.name, kind, event.attempts());
+		logger.debug("The stack trace of the failure above", failure);
 		return new Outcome.Retry((failure instanceof AdviceException) ? String.valueOf(failure.getMessage())
 				: "The handler failed with " + kind, null);
 	}
