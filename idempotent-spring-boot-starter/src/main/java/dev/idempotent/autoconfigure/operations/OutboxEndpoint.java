@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.DeadEvents.DeadPage;
 import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
@@ -24,6 +25,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
+import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,7 +50,8 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);
 
-	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, blocked, delayed or circuits";
+	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, waiting, blocked, delayed, queue "
+			+ "or circuits";
 
 	private static final String OPERATIONS = "POST /actuator/outbox/retry or discard (dead events), retry-blocked, "
 			+ "skip-blocked, discard-blocked, pause or resume";
@@ -98,7 +101,21 @@ final class OutboxEndpoint extends OperatorEndpoint {
 			}
 			DeadFilter filter = filter(id, type, topic);
 			int size = limit(limit);
-			return part.equals("dead") ? dead(filter, row(after), size) : page(part, filter, after, size);
+			try {
+				return switch (part) {
+					case "dead" -> dead(filter, row(after), size);
+					case "pending" -> page(part, this.operations.pending(filter, after, size));
+					case "waiting" -> page(part, this.operations.waiting(filter, after, size));
+					case "blocked" -> page(part, this.operations.blocked(filter, after, size));
+					case "delayed" -> page(part, this.operations.delayed(filter, after, size));
+					case "queue" -> queue(idAlone(filter), after, size);
+					default -> throw invalid("There is no resource of this name", RESOURCES);
+				};
+			}
+			catch (IllegalArgumentException ex) {
+				throw invalid("The parameter 'after' is not the end of a page",
+						"Specify the value of 'next' of the previous page");
+			}
 		});
 	}
 
@@ -147,27 +164,28 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	}
 
 	private Map<String, @Nullable Object> dead(DeadFilter filter, long after, int size) {
-		List<DeadEvent> page = this.deadEvents.list(filter, after, size);
-		return page("dead", page, (page.size() == size) ? page.get(size - 1).row() : null);
+		DeadPage page = this.deadEvents.list(filter, after, size);
+		return page("dead", page.events(), page.next());
 	}
 
-	/**
-	 * Returns a page of events.
-	 * @param state the state of the events
-	 */
-	private Map<String, @Nullable Object> page(String state, DeadFilter filter, @Nullable String after, int limit) {
-		try {
-			return switch (state) {
-				case "pending" -> page(state, this.operations.pending(filter, after, limit));
-				case "blocked" -> page(state, this.operations.blocked(filter, after, limit));
-				case "delayed" -> page(state, this.operations.delayed(filter, after, limit));
-				default -> throw invalid("There is no resource of this name", RESOURCES);
-			};
+	private Map<String, @Nullable Object> queue(UUID id, @Nullable String after, int size) {
+		Queue queue = this.operations.queue(id, after, size);
+		if (queue == null) {
+			throw absent("No event with this id waits in a queue",
+					"Look it up with GET /actuator/outbox/dead or delayed: these events wait for nothing before them. "
+							+ "It is in no list if it was delivered");
 		}
-		catch (IllegalArgumentException ex) {
-			throw invalid("The parameter 'after' is not the end of a page",
-					"Specify the value of 'next' of the previous page");
+		Map<String, @Nullable Object> answer = page("queue", queue.page());
+		answer.put("head", queue.head());
+		return answer;
+	}
+
+	private static UUID idAlone(DeadFilter filter) {
+		UUID id = filter.id();
+		if (id == null || filter.type() != null || filter.topic() != null) {
+			throw invalid("The request does not specify just an event", "Specify one 'id', and neither type nor topic");
 		}
+		return id;
 	}
 
 	/**
@@ -385,12 +403,12 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	/**
 	 * An event of a list.
 	 */
-	record Entry(String id, long row, String type, String topic, int attempts, Duration age,
+	record Entry(String id, long row, String type, String topic, boolean ordered, int attempts, Duration age,
 			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
 
 		static Entry of(ListedEvent event) {
-			return new Entry(event.id(), event.row(), event.type(), event.topic(), event.attempts(), event.age(),
-					event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
+			return new Entry(event.id(), event.row(), event.type(), event.topic(), event.ordered(), event.attempts(),
+					event.age(), event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
 		}
 
 	}

@@ -96,8 +96,8 @@ abstract class OutboxEndpointRules {
 		JsonNode page = json(get("/actuator/outbox/dead?type=order.created&limit=1"), 200);
 		assertThat(page.get("dead")).hasSize(1);
 		JsonNode event = page.at("/dead/0");
-		assertThat(event.propertyNames()).containsExactlyInAnyOrder("id", "row", "type", "topic", "attempts", "deadFor",
-				"lastError", "payloadBytes");
+		assertThat(event.propertyNames()).containsExactlyInAnyOrder("id", "row", "type", "topic", "ordered", "attempts",
+				"deadFor", "lastError", "payloadBytes");
 		assertThat(event.get("lastError").asString()).isEqualTo("The broker knows no such topic");
 		assertThat(page.get("next").asLong()).isEqualTo(event.get("row").asLong());
 		String rest = text(get("/actuator/outbox/dead?type=order.created&after=" + page.get("next").asLong()));

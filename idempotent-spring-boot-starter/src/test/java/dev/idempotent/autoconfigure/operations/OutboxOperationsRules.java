@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
@@ -18,6 +19,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -31,8 +33,8 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 
 	private static final String TOPIC = "{\"topic\":\"test:orders\"}";
 
-	private static final String[] ENTRY = { "id", "row", "type", "topic", "attempts", "age", "availableIn", "leased",
-			"lastError", "payloadBytes" };
+	private static final String[] ENTRY = { "id", "row", "type", "topic", "ordered", "attempts", "age", "availableIn",
+			"leased", "lastError", "payloadBytes" };
 
 	@Test
 	void pausesAndResumesATopic() {
@@ -115,6 +117,75 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		publisher().answer((event) -> new Outcome.Delivered());
 		assertThat(json(post("retry-blocked", "{\"topic\":\"test:orders\"}"), 200).get("retried").asInt()).isOne();
 		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("1", "2", "3"));
+	}
+
+	@Test
+	void listsTheQueueBehindABlockedEvent() {
+		block("1", "2", "3");
+		append(OutboxEvent.of("other", "secret").withKey("other secret key"));
+		String head = json(get("/actuator/outbox/blocked?type=1"), 200).at("/blocked/0/id").asString();
+		JsonNode last = json(get("/actuator/outbox/pending?type=3"), 200).at("/pending/0");
+		assertThat(last.get("ordered").asBoolean()).isTrue();
+		String path = "/actuator/outbox/queue?id=" + last.get("id").asString();
+		String text = text(get(path + "&limit=2"));
+		assertThat(text).doesNotContain("secret");
+		JsonNode page = JsonMapper.shared().readTree(text);
+		assertThat(page.propertyNames()).containsExactlyInAnyOrder("head", "queue", "next");
+		assertThat(page.at("/queue/0").propertyNames()).containsExactlyInAnyOrder(ENTRY);
+		assertThat(page.get("queue")).extracting((event) -> event.get("type").asString()).containsExactly("1", "2");
+		JsonNode rest = json(get(path + "&after=" + page.get("next").asString()), 200);
+		assertThat(rest.get("queue")).extracting((event) -> event.get("type").asString()).containsExactly("3");
+		assertThat(rest.get("next").isNull()).isTrue();
+		assertThat(List.of(page, rest)).allMatch((each) -> each.get("head").asString().equals(head));
+	}
+
+	@Test
+	void listsEventsThatWaitForAnotherAttempt() {
+		publisher().answer((event) -> new Outcome.Retry("not yet", Duration.ofHours(1)));
+		append(OutboxEvent.of("order.created", "secret"));
+		await().untilAsserted(() -> assertThat(json(get("/actuator/outbox/waiting"), 200).get("waiting")).hasSize(1));
+		JsonNode waiting = json(get("/actuator/outbox/waiting?type=order.created"), 200).at("/waiting/0");
+		assertThat(waiting.get("lastError").asString()).isEqualTo("not yet");
+		assertThat(Duration.parse(waiting.get("availableIn").asString())).isPositive();
+		assertThat(json(get("/actuator/outbox/waiting?type=other"), 200).get("waiting")).isEmpty();
+	}
+
+	/**
+	 * Another version of the application may have the handler.
+	 */
+	@Test
+	void answersForEventsOfAHandlerThatIsMissing() {
+		String topic = "handlers:send-mail";
+		UUID id = UUID.randomUUID();
+		bean(JdbcTemplate.class).update("insert into endpoint_event (event_id, topic, type, payload, due_at) values "
+				+ "(?, ?, 'mail', ?, timestamp '9999-12-31 00:00:00+00')", id, topic, new byte[] { 1 });
+		assertThat(json(get("/actuator/outbox/pending?topic=" + topic), 200).at("/pending/0/topic").asString())
+			.isEqualTo(topic);
+		assertThat(json(get("/actuator/outbox/queue?id=" + id), 200).get("head").asString()).isEqualTo(id.toString());
+		json(post("pause", "{\"topic\":\"" + topic + "\"}"), 200);
+		json(post("resume", "{\"topic\":\"" + topic + "\"}"), 200);
+		assertThat(json(post("discard-blocked", "{\"topic\":\"" + topic + "\"}"), 200).get("discarded").asInt())
+			.isOne();
+	}
+
+	@Test
+	void refusesARequestForAQueueThatDoesNotExist() {
+		append(OutboxEvent.of("reminder", "secret").availableAt(Instant.now().plus(Duration.ofHours(1))));
+		String later = json(get("/actuator/outbox/delayed"), 200).at("/delayed/0/id").asString();
+		for (String id : List.of(later, UUID.randomUUID().toString())) {
+			JsonNode answer = json(get("/actuator/outbox/queue?id=" + id), 404);
+			assertThat(answer.get("problem").asString()).isEqualTo("No event with this id waits in a queue");
+			assertThat(answer.get("action").asString()).contains("outbox/dead or delayed");
+		}
+		for (String query : List.of("", "?type=a", "?id=" + later + "&topic=b")) {
+			assertThat(json(get("/actuator/outbox/queue" + query), 400).get("problem").asString())
+				.isEqualTo("The request does not specify just an event");
+		}
+		for (String after : List.of("x", "1-x", "queue-", "queue-1", "queue-x-1")) {
+			assertThat(
+					json(get("/actuator/outbox/queue?id=" + later + "&after=" + after), 400).get("problem").asString())
+				.contains("'after'");
+		}
 	}
 
 	@Test
