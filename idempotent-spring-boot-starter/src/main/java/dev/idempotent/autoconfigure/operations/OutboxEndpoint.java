@@ -1,13 +1,18 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -19,6 +24,7 @@ import dev.idempotent.outbox.DeadEvents.DeadPage;
 import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
@@ -26,22 +32,27 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
+import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The actuator's endpoint {@code outbox}. Shows neither payloads nor keys.
+ * The actuator's endpoint {@code outbox}. Shows no keys, and payloads only if a property
+ * allows it.
  */
 @WebEndpoint(id = "outbox")
 @RegisterReflectionForBinding({ OutboxEndpoint.Overview.class, DeadEvent.class, OutboxEndpoint.Entry.class,
@@ -50,11 +61,18 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);
 
-	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, waiting, blocked, delayed, queue "
-			+ "or circuits";
+	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, waiting, blocked, delayed, queue, "
+			+ "payload or circuits";
 
 	private static final String OPERATIONS = "POST /actuator/outbox/retry or discard (dead events), retry-blocked, "
 			+ "skip-blocked, discard-blocked, pause or resume";
+
+	private static final int FORBIDDEN = 403;
+
+	/**
+	 * How many bytes of a payload are shown at most.
+	 */
+	private static final int MAX_PAYLOAD = 65_536;
 
 	private final OutboxOperations operations;
 
@@ -68,18 +86,21 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	private final ApplicationEventPublisher publisher;
 
+	private final Properties properties;
+
 	/**
 	 * Creates the endpoint.
 	 * @param relay supplies {@code null} while the outbox is off
 	 */
 	OutboxEndpoint(OutboxOperations operations, DeadEvents deadEvents, TopicControl control, OutboxTopics topics,
-			Supplier<@Nullable OutboxRelay> relay, ApplicationEventPublisher publisher) {
+			Supplier<@Nullable OutboxRelay> relay, ApplicationEventPublisher publisher, Properties properties) {
 		this.operations = operations;
 		this.deadEvents = deadEvents;
 		this.control = control;
 		this.topics = topics;
 		this.relay = relay;
 		this.publisher = publisher;
+		this.properties = properties;
 	}
 
 	@ReadOperation
@@ -94,7 +115,8 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	@ReadOperation
 	WebEndpointResponse<?> list(@Selector String part, @Nullable String id, @Nullable String type,
-			@Nullable String topic, @Nullable String after, @Nullable String limit) {
+			@Nullable String topic, @Nullable String state, @Nullable String after, @Nullable String limit,
+			SecurityContext security) {
 		return answer(() -> {
 			if (part.equals("circuits")) {
 				return Map.of("circuits", circuits());
@@ -109,6 +131,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 					case "blocked" -> page(part, this.operations.blocked(filter, after, size));
 					case "delayed" -> page(part, this.operations.delayed(filter, after, size));
 					case "queue" -> queue(idAlone(filter), after, size);
+					case "payload" -> payload(state, filter, after, security);
 					default -> throw invalid("There is no resource of this name", RESOURCES);
 				};
 			}
@@ -178,6 +201,68 @@ final class OutboxEndpoint extends OperatorEndpoint {
 		Map<String, @Nullable Object> answer = page("queue", queue.page());
 		answer.put("head", queue.head());
 		return answer;
+	}
+
+	private Map<String, Object> payload(@Nullable String state, DeadFilter filter, @Nullable String after,
+			SecurityContext security) {
+		if (!this.properties.showPayloads().isShown(security, this.properties.roles())) {
+			throw new Refusal(FORBIDDEN, "Payloads are not shown to this caller",
+					"Set management.endpoint.outbox.show-payloads to 'always', or to 'when-authorized' with the roles of "
+							+ "callers in management.endpoint.outbox.roles");
+		}
+		UUID id = idAlone(filter);
+		String table = (state != null) ? state : "";
+		ReadEvent read = read(table, id, after);
+		if (read == null) {
+			throw absent("No event with this id is in this state, or it is not among the first rows",
+					"Look it up with GET /actuator/outbox/{state}, and specify the 'after' of the page that lists it");
+		}
+		if (read.unreadable() != null) {
+			throw conflict(read.unreadable(), "Correct the cause: the event cannot be delivered either");
+		}
+		audit(this.publisher, security, "OUTBOX_PAYLOAD_READ",
+				Map.of("id", id.toString(), "state", table, "row", read.event().sequence(), "outcome", "DONE"));
+		return content(read.event());
+	}
+
+	private @Nullable ReadEvent read(String state, UUID id, @Nullable String after) {
+		return switch (state) {
+			case "pending", "waiting", "blocked" -> this.operations.readPending(id, after);
+			case "delayed" -> this.operations.readDelayed(id, after);
+			case "dead" -> this.operations.readDead(id, row(after));
+			default -> throw invalid("The parameter 'state' is not the state of an event",
+					"Set it to pending, waiting, blocked, delayed or dead");
+		};
+	}
+
+	private static Map<String, Object> content(SerializedEvent event) {
+		byte[] payload = event.payload();
+		boolean truncated = payload.length > MAX_PAYLOAD;
+		byte[] shown = truncated ? Arrays.copyOf(payload, MAX_PAYLOAD) : payload;
+		Map<String, Object> answer = new LinkedHashMap<>();
+		answer.put("id", event.id().toString());
+		answer.put("row", event.sequence());
+		answer.put("contentType", event.storedHeaders().getOrDefault(SerializedEvent.CONTENT_TYPE, ""));
+		String text = text(shown, !truncated);
+		answer.put((text != null) ? "text" : "base64",
+				(text != null) ? text : Base64.getEncoder().encodeToString(shown));
+		answer.put("truncated", truncated);
+		return answer;
+	}
+
+	/**
+	 * Returns bytes as text.
+	 * @param complete whether the bytes do not end within a character
+	 * @return {@code null} if they are no text in UTF-8
+	 */
+	private static @Nullable String text(byte[] bytes, boolean complete) {
+		CharBuffer text = CharBuffer.allocate(bytes.length);
+		if (StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes), text, complete).isError()) {
+			return null;
+		}
+		text.flip();
+		boolean binary = text.chars().anyMatch((each) -> Character.isISOControl(each) && !Character.isWhitespace(each));
+		return binary ? null : text.toString();
 	}
 
 	private static UUID idAlone(DeadFilter filter) {
@@ -333,6 +418,17 @@ final class OutboxEndpoint extends OperatorEndpoint {
 		return (failure instanceof DataAccessException) ? new Refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
 				"The database failed: " + failure.getClass().getSimpleName(),
 				"Check that the database is reachable and has the outbox tables, then retry") : null;
+	}
+
+	/**
+	 * Properties of the outbox endpoint.
+	 *
+	 * @param showPayloads When to show payloads of events.
+	 * @param roles Roles that callers need one of to be shown payloads. When empty, all
+	 * authenticated callers are authorized.
+	 */
+	@ConfigurationProperties("management.endpoint.outbox")
+	record Properties(@DefaultValue("never") Show showPayloads, @DefaultValue Set<String> roles) {
 	}
 
 	/**

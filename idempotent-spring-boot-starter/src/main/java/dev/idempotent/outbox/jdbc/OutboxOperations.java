@@ -13,9 +13,12 @@ import java.util.function.BiConsumer;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
@@ -52,16 +55,20 @@ public final class OutboxOperations {
 
 	private final OutboxTables tables;
 
+	private final EventEncryption encryption;
+
 	private volatile @Nullable Missing missing;
 
 	/**
 	 * Creates the operations of an outbox.
 	 * @param dataSource the data source of the application's transactions
 	 * @param tables the tables
+	 * @param encryption how payloads are protected
 	 */
-	public OutboxOperations(DataSource dataSource, OutboxTables tables) {
+	public OutboxOperations(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
 		this.database = new OutboxDatabase(dataSource);
 		this.tables = tables;
+		this.encryption = new EventEncryption(encryption);
 	}
 
 	/**
@@ -112,10 +119,65 @@ public final class OutboxOperations {
 	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
 	public Page delayed(DeadFilter filter, @Nullable String after, int limit) {
-		String rows = "select 0 as lane, id, event_id, type, topic, event_key, 0 as attempts, created_at, due_at, "
+		return list(delayedRows(), "", filter, after, limit);
+	}
+
+	private String delayedRows() {
+		return "select 0 as lane, id, event_id, type, topic, event_key, 0 as attempts, created_at, due_at, "
 				+ "null as last_error, octet_length(payload) as bytes from " + this.tables.delayed()
 				+ " where id > %2$d order by id";
-		return list(rows, "", filter, after, limit);
+	}
+
+	/**
+	 * Reads an event that waits for delivery, with its payload.
+	 * @param id the event
+	 * @param after where the search begins, or {@code null} for the first row
+	 * @return the first event of this id, or {@code null} if it is not among the rows
+	 * that a page examines
+	 * @throws IllegalArgumentException if this is not the end of a page
+	 */
+	public @Nullable ReadEvent readPending(UUID id, @Nullable String after) {
+		return read(pendingRows(), this.tables.event() + " where lane = %1$d and id = %2$d", id, after);
+	}
+
+	/**
+	 * Reads an event that is to be delivered later, with its payload.
+	 * @param id the event
+	 * @param after where the search begins, or {@code null} for the first row
+	 * @return the first event of this id, or {@code null} if it is not among the rows
+	 * that a page examines
+	 * @throws IllegalArgumentException if this is not the end of a page
+	 */
+	public @Nullable ReadEvent readDelayed(UUID id, @Nullable String after) {
+		return read(delayedRows(), this.tables.delayed() + " where id = %2$d", id, after);
+	}
+
+	/**
+	 * Reads a dead event, with its payload.
+	 * @param id the event
+	 * @param after only rows above this one; 0 for all
+	 * @return the first event of this id, or {@code null} if it is not among the rows
+	 * that a page examines
+	 */
+	public @Nullable ReadEvent readDead(UUID id, long after) {
+		String rows = "select 0 as lane, id, event_id, type, topic, event_key, attempts, created_at, died_at as due_at, "
+				+ "last_error, octet_length(payload) as bytes from " + this.tables.dead()
+				+ " where id > %2$d order by id";
+		return read(rows, this.tables.dead() + " where id = %2$d", id, new Position(0, after).toString());
+	}
+
+	private @Nullable ReadEvent read(String rows, String row, UUID id, @Nullable String after) {
+		List<ListedEvent> found = list(rows, "", new DeadFilter(id, null, null), after, 1).events();
+		if (found.isEmpty()) {
+			return null;
+		}
+		Position position = Position.parse(found.get(0).position());
+		String sql = "select id, 0 as attempts, " + EventRow.COLUMNS + " from "
+				+ row.formatted(position.lane(), position.id());
+		List<EventRow> stored = this.database.query(
+				(connection) -> Statements.query(connection, sql, List.of(), (result, number) -> EventRow.of(result)));
+		// Without a connection: a cipher may need time, or one of its own.
+		return stored.isEmpty() ? null : ReadEvent.of(this.encryption.decrypt(stored.get(0)));
 	}
 
 	/**
@@ -394,6 +456,23 @@ public final class OutboxOperations {
 	public record ListedEvent(String position, long row, String id, String type, String topic, boolean ordered,
 			int attempts, Duration age, @Nullable Duration availableIn, boolean leased, @Nullable String lastError,
 			long payloadBytes) {
+	}
+
+	/**
+	 * An event with its payload.
+	 *
+	 * @param event the event, whose payload is decrypted if it can be read
+	 * @param unreadable why the payload cannot be read, as a sentence for operators, or
+	 * {@code null} if it can
+	 */
+	public record ReadEvent(SerializedEvent event, @Nullable String unreadable) {
+
+		static ReadEvent of(EventRow row) {
+			String reason = (row.unreadable() instanceof Outcome.Reject reject) ? reject.reason()
+					: (row.unreadable() instanceof Outcome.Retry retry) ? retry.reason() : null;
+			return new ReadEvent(row.event(), reason);
+		}
+
 	}
 
 	/**

@@ -1,8 +1,10 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -156,9 +158,7 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 	@Test
 	void answersForEventsOfAHandlerThatIsMissing() {
 		String topic = "handlers:send-mail";
-		UUID id = UUID.randomUUID();
-		bean(JdbcTemplate.class).update("insert into endpoint_event (event_id, topic, type, payload, due_at) values "
-				+ "(?, ?, 'mail', ?, timestamp '9999-12-31 00:00:00+00')", id, topic, new byte[] { 1 });
+		UUID id = insertBlocked("{}", "text/plain", new byte[] { 1 });
 		assertThat(json(get("/actuator/outbox/pending?topic=" + topic), 200).at("/pending/0/topic").asString())
 			.isEqualTo(topic);
 		assertThat(json(get("/actuator/outbox/queue?id=" + id), 200).get("head").asString()).isEqualTo(id.toString());
@@ -186,6 +186,77 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 					json(get("/actuator/outbox/queue?id=" + later + "&after=" + after), 400).get("problem").asString())
 				.contains("'after'");
 		}
+	}
+
+	@Test
+	void showsTheDecryptedPayloadOfAnEventInEachState() {
+		block("1");
+		append(OutboxEvent.of("reminder", "later").availableAt(Instant.now().plus(Duration.ofHours(1))));
+		assertPayload("blocked", "secret");
+		assertPayload("pending", "secret");
+		assertPayload("delayed", "later");
+		json(post("skip-blocked", "{\"all\":true}"), 200);
+		audits();
+		assertPayload("dead", "secret");
+	}
+
+	private void assertPayload(String state, String payload) {
+		JsonNode entry = json(get("/actuator/outbox/" + state), 200).at("/" + state + "/0");
+		String id = entry.get("id").asString();
+		JsonNode answer = json(get("/actuator/outbox/payload?state=" + state + "&id=" + id), 200);
+		assertThat(answer.propertyNames()).containsExactlyInAnyOrder("id", "row", "contentType", "text", "truncated");
+		assertThat(answer.get("text").asString()).isEqualTo('"' + payload + '"');
+		assertThat(answer.get("contentType").asString()).isEqualTo("application/json");
+		assertThat(answer.get("truncated").asBoolean()).isFalse();
+		assertAudit("OUTBOX_PAYLOAD_READ",
+				Map.of("id", id, "state", state, "row", entry.get("row").asLong(), "outcome", "DONE"));
+	}
+
+	@Test
+	void showsTheBeginningOfALargeOrBinaryPayload() {
+		JsonNode text = payload("text/plain", ("1" + "\u00fc".repeat(40_000)).getBytes(StandardCharsets.UTF_8));
+		assertThat(text.get("text").asString()).isEqualTo("1" + "\u00fc".repeat(32_767));
+		assertThat(text.get("truncated").asBoolean()).isTrue();
+		JsonNode largest = payload("text/plain", "x\n".repeat(32_768).getBytes(StandardCharsets.UTF_8));
+		assertThat(largest.get("text").asString()).hasSize(65_536);
+		assertThat(largest.get("truncated").asBoolean()).isFalse();
+		for (byte[] bytes : List.of(new byte[] { 1, 2, 3 }, new byte[] { (byte) 0xc3 }, new byte[] { (byte) 0xff })) {
+			JsonNode binary = payload("application/octet-stream", bytes);
+			assertThat(binary.has("text")).isFalse();
+			assertThat(binary.get("contentType").asString()).isEqualTo("application/octet-stream");
+			assertThat(Base64.getDecoder().decode(binary.get("base64").asString())).isEqualTo(bytes);
+		}
+	}
+
+	private JsonNode payload(String contentType, byte[] payload) {
+		UUID id = insertBlocked("{}", contentType, payload);
+		return json(get("/actuator/outbox/payload?state=blocked&id=" + id), 200);
+	}
+
+	/**
+	 * Inserts the row of another program.
+	 */
+	private UUID insertBlocked(String headers, String contentType, byte[] payload) {
+		UUID id = UUID.randomUUID();
+		bean(JdbcTemplate.class).update(
+				"insert into endpoint_event (event_id, topic, type, headers, content_type, payload, due_at) values "
+						+ "(?, 'handlers:send-mail', 'mail', ?, ?, ?, timestamp '9999-12-31 00:00:00+00')",
+				id, headers, contentType, payload);
+		return id;
+	}
+
+	@Test
+	void tellsWhyAPayloadCannotBeShown() {
+		UUID encrypted = insertBlocked("{\"ce_encrypted\":\"1\"}", "text/plain", new byte[60]);
+		JsonNode answer = json(get("/actuator/outbox/payload?state=pending&id=" + encrypted), 409);
+		assertThat(answer.get("problem").asString()).startsWith("The payload cannot be decrypted: ");
+		assertThat(json(get("/actuator/outbox/payload?state=dead&id=" + encrypted), 404).get("action").asString())
+			.contains("'after'");
+		assertThat(json(get("/actuator/outbox/payload?id=" + encrypted), 400).get("problem").asString())
+			.contains("'state'");
+		assertThat(json(get("/actuator/outbox/payload?state=dead"), 400).get("problem").asString())
+			.isEqualTo("The request does not specify just an event");
+		assertThat(audits()).isEmpty();
 	}
 
 	@Test

@@ -13,6 +13,7 @@ import java.util.UUID;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
@@ -32,6 +33,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
+import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,7 +118,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	private OutboxOperations fresh(HikariDataSource pool) {
-		return new OutboxOperations(pool, fixture().tables());
+		return new OutboxOperations(pool, fixture().tables(), PayloadEncryption.NONE);
 	}
 
 	private ListedEvent pendingOne() {
@@ -253,6 +255,42 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		Queue second = queue(event, first.page().next(), 5);
 		assertThat(types(second)).containsExactly("last");
 		assertThat(second.head()).isEqualTo(event.event().id().toString());
+	}
+
+	@Test
+	void readsAPayloadInEachState() {
+		NewEvent one = unordered("one");
+		NewEvent later = delayed("later", HOUR);
+		UUID dead = bury("dead").get(0);
+		append(one, later);
+		UUID pending = one.event().id();
+		assertThat(payload(operations().readPending(pending, null))).isEqualTo("one");
+		assertThat(payload(operations().readDelayed(later.event().id(), null))).isEqualTo("later");
+		assertThat(payload(operations().readDead(dead, 0))).isEqualTo("dead");
+		assertThat(operations().readPending(dead, null)).isNull();
+		assertThat(operations().readDelayed(pending, null)).isNull();
+		assertThat(operations().readDead(pending, 0)).isNull();
+		long row = deadEvents().list(ALL, 0, 1).events().get(0).row();
+		assertThat(operations().readDead(dead, row)).isNull();
+		assertThat(payload(operations().readDead(dead, row - 1))).isEqualTo("dead");
+	}
+
+	private static String payload(@Nullable ReadEvent read) {
+		assertThat(Objects.requireNonNull(read).unreadable()).isNull();
+		return new String(read.event().payload(), StandardCharsets.UTF_8);
+	}
+
+	@Test
+	void tellsWhyAPayloadCannotBeRead() {
+		NewEvent one = unordered("one");
+		append(one);
+		template().update("update " + events() + " set headers = '{\"ce_encrypted\": \"1\"}'");
+		assertThat(operations().readPending(one.event().id(), null)).isNotNull()
+			.satisfies((read) -> assertThat(read.unreadable()).startsWith("The payload cannot be decrypted: "));
+		template().update("update " + events() + " set headers = 'x'");
+		assertThat(operations().readPending(one.event().id(), null)).isNotNull()
+			.satisfies(
+					(read) -> assertThat(read.unreadable()).isEqualTo("Its headers are not a JSON object of strings"));
 	}
 
 	private Queue queue(NewEvent event, @Nullable String after, int limit) {
@@ -499,7 +537,8 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void doesNotQueryMissingTablesAgain() {
-		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), new OutboxTables("late_"));
+		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), new OutboxTables("late_"),
+				PayloadEncryption.NONE);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary)
 			.withMessage("The tables of the outbox do not exist");
@@ -589,7 +628,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	final OutboxOperations operations() {
-		return new OutboxOperations(fixture().dataSource(), fixture().tables());
+		return new OutboxOperations(fixture().dataSource(), fixture().tables(), PayloadEncryption.NONE);
 	}
 
 	private JdbcDeadEvents deadEvents() {
