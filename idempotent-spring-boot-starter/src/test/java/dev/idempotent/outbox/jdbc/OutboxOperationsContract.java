@@ -48,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 /**
  * What operators are promised on each database.
@@ -173,8 +174,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	void examinesALimitedNumberOfDeadEventsForAPage() {
 		bury("one");
 		for (int i = 0; i < 14; i++) {
-			template().update("insert into " + dead() + " (lane, sequence, attempts, created_at, " + EventRow.COLUMNS
-					+ ") select lane, sequence, attempts, created_at, " + EventRow.COLUMNS + " from " + dead());
+			doubleDeadEvents();
 		}
 		UUID last = bury("last").get(0);
 		for (DeadFilter rare : List.of(new DeadFilter(null, "last", null), new DeadFilter(last, null, null))) {
@@ -184,6 +184,43 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 			assertThat(second.events()).extracting(DeadEvent::type).containsExactly("last");
 			assertThat(second.next()).isNull();
 		}
+	}
+
+	/**
+	 * A generous limit: on a busy machine, a page took less than 0.13 s.
+	 */
+	@Test
+	void answersQuicklyAmongAHundredThousandEvents() {
+		bury("one");
+		append(ordered("key", "first"));
+		table().block(failures(claim(), "refused"));
+		for (int i = 0; i < 17; i++) {
+			doubleDeadEvents();
+			template().update("insert into " + events() + " (lane, due_at, last_error, " + EventRow.COLUMNS
+					+ ") select lane, due_at, last_error, " + EventRow.COLUMNS + " from " + events());
+		}
+		NewEvent last = ordered("key", "last");
+		append(last);
+		assertTimeout(Duration.ofSeconds(20), () -> {
+			DeadPage dead = deadEvents().list(ALL, 0, 500);
+			assertThat(deadEvents().list(ALL, Objects.requireNonNull(dead.next()), 500).events()).hasSize(500);
+			Page blocked = operations().blocked(ALL, null, 500);
+			assertThat(operations().blocked(ALL, blocked.next(), 500).events()).hasSize(500);
+			assertThat(operations().waiting(ALL, null, 500).events()).isEmpty();
+			Queue searched = queue(last, null, 500);
+			int pages = 1;
+			while (searched.head() == null) {
+				searched = queue(last, searched.page().next(), 500);
+				pages++;
+			}
+			assertThat(pages).isEqualTo(14);
+			assertThat(queue(last, searched.page().next(), 500).page().events()).hasSize(500);
+		});
+	}
+
+	private void doubleDeadEvents() {
+		template().update("insert into " + dead() + " (lane, sequence, attempts, created_at, " + EventRow.COLUMNS
+				+ ") select lane, sequence, attempts, created_at, " + EventRow.COLUMNS + " from " + dead());
 	}
 
 	@Test
