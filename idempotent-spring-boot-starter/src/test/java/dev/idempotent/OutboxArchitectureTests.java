@@ -50,8 +50,8 @@ class OutboxArchitectureTests {
 	@ArchTest
 	static final ArchRule streamKnowsRedisAlone = ArchitectureTests.room(STREAM, SHARED, ADVICE, CONNECTIONS, WORK,
 			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
-			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..",
-			"io.lettuce..", "io.micrometer.observation..");
+			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..", "io.lettuce..",
+			"io.micrometer.observation..");
 
 	@ArchTest
 	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, CONNECTIONS, WORK,

@@ -79,8 +79,10 @@ class StreamTracesIntegrationTests {
 			TraceContext appended = append("bad");
 			List<SpanData> spans = spans(2);
 			assertThat(spans).extracting(SpanData::getParentSpanId).containsOnly(appended.spanId());
-			assertThat(spans).extracting((span) -> RecordedSpans.attribute(span, "outcome")).containsExactly("redelivered", "acknowledged");
-			assertThat(spans).extracting((span) -> RecordedSpans.attribute(span, "stream.entry.deliveries")).containsExactly("1", "2");
+			assertThat(spans).extracting((span) -> RecordedSpans.attribute(span, "outcome"))
+				.containsExactly("redelivered", "acknowledged");
+			assertThat(spans).extracting((span) -> RecordedSpans.attribute(span, "stream.entry.deliveries"))
+				.containsExactly("1", "2");
 			assertThat(spans.get(0).getEvents()).extracting((event) -> event.getName()).containsExactly("exception");
 			assertThat(started.isRunning()).isTrue();
 		}

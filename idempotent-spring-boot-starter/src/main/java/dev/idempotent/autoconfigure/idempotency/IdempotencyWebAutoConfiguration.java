@@ -143,9 +143,10 @@ public final class IdempotencyWebAutoConfiguration {
 	@FilterRegistration(servletNames = ALL_SERVLETS, matchAfter = true, dispatcherTypes = { DispatcherType.REQUEST,
 			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
 	IdempotencyFilter idempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
-			IdempotencyScopeResolver scopeResolver, ObjectProvider<OneTimeTokens> tokens, IdempotencyWebSettings settings,
-			BeanFactory beanFactory) {
-		return new IdempotencyFilter(engine, operations, scopeResolver, tokens::getObject, AuthenticatedPrincipals::current, settings,
+			IdempotencyScopeResolver scopeResolver, ObjectProvider<OneTimeTokens> tokens,
+			IdempotencyWebSettings settings, BeanFactory beanFactory) {
+		return new IdempotencyFilter(engine, operations, scopeResolver, tokens::getObject,
+				AuthenticatedPrincipals::current, settings,
 				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
 	}
 

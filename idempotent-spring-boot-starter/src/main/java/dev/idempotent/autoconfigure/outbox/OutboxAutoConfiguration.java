@@ -197,8 +197,7 @@ public final class OutboxAutoConfiguration {
 			ObjectProvider<OutboxHeaderContributor> contributors, OutboxProperties properties,
 			@Value("${spring.application.name:}") String applicationName, OutboxActivation activation) {
 		String source = (properties.source() != null) ? properties.source() : sourceOf(applicationName);
-		PayloadWriter writer = writers
-			.getIfAvailable(() -> json(mappers.getIfUnique(JsonMapper::shared)));
+		PayloadWriter writer = writers.getIfAvailable(() -> json(mappers.getIfUnique(JsonMapper::shared)));
 		return new TransactionBoundOutbox(topics, writer, source, contributors.orderedStream().toList(),
 				InstantSource.system(), activation.listener(), properties.order() == OutboxProperties.Order.KEY);
 	}

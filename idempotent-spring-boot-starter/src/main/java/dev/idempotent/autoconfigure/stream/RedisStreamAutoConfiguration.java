@@ -92,9 +92,9 @@ public final class RedisStreamAutoConfiguration {
 	}
 
 	/**
-	 * Combines the redelivery policies of an application. Unless one of them says otherwise,
-	 * entries are redelivered whose failure is temporary and not their own: their key is
-	 * pending elsewhere, or a store or database is unreachable.
+	 * Combines the redelivery policies of an application. Unless one of them says
+	 * otherwise, entries are redelivered whose failure is temporary and not their own:
+	 * their key is pending elsewhere, or a store or database is unreachable.
 	 *
 	 * @param known in the order in which they are consulted; the first delay is used
 	 */

@@ -150,8 +150,8 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	/**
-	 * Each attempt is an observation named {@code outbox.handle}, whose span is a child of
-	 * the span in which the event was appended.
+	 * Each attempt is an observation named {@code outbox.handle}, whose span is a child
+	 * of the span in which the event was appended.
 	 */
 	private Observation observation(SerializedEvent event) {
 		return Observation.createNotStarted("outbox.handle", () -> context(event), this.observations)

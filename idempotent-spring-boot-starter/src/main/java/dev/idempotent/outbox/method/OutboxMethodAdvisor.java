@@ -110,7 +110,8 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 
 		/**
 		 * Creates the events of a call that has returned.
-		 * @throws IllegalArgumentException if an expression cannot be evaluated for the call
+		 * @throws IllegalArgumentException if an expression cannot be evaluated for the
+		 * call
 		 */
 		List<OutboxEvent> events(@Nullable Object[] arguments, @Nullable Object result) {
 			Map<String, @Nullable Object> variables = new HashMap<>();
@@ -152,8 +153,8 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 		private static void requireUnambiguous(AnnotatedMethod method, List<String> names, String variable,
 				String meaning) {
 			if (names.contains(variable)) {
-				throw method.invalid("has a parameter named '" + variable + "', and an expression refers to #" + variable
-						+ ", which is " + meaning, "Rename the parameter.", null);
+				throw method.invalid("has a parameter named '" + variable + "', and an expression refers to #"
+						+ variable + ", which is " + meaning, "Rename the parameter.", null);
 			}
 		}
 
@@ -165,7 +166,8 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			}
 			if (Callable.class.isAssignableFrom(returned) || method.returnsEarly()) {
 				throw method.invalid(
-						"returns a " + returned.getSimpleName() + ", whose value may be known only after its transaction",
+						"returns a " + returned.getSimpleName()
+								+ ", whose value may be known only after its transaction",
 						"Return the value itself, or refer to parameters only.", null);
 			}
 		}
