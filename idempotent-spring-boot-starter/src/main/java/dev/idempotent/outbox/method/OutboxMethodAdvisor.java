@@ -74,16 +74,7 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 	/**
 	 * The events that follow from a call of an annotated method.
 	 */
-	static final class OutboxMethod {
-
-		private final List<String> parameterNames;
-
-		private final List<EventMapping> mappings;
-
-		private OutboxMethod(List<String> parameterNames, List<EventMapping> mappings) {
-			this.parameterNames = parameterNames;
-			this.mappings = mappings;
-		}
+	record OutboxMethod(List<String> parameterNames, List<EventMapping> mappings) {
 
 		/**
 		 * Reads the annotations of a method.
