@@ -162,7 +162,7 @@ class HostileBodiesIntegrationTests {
 		HttpRequest.Builder other = request("/bytes", "text/plain", BodyPublishers.ofByteArray(new byte[20_000]));
 		assertThat(application.send(other.timeout(Duration.ofSeconds(30)).build()).statusCode()).isEqualTo(200);
 		assertThat(attacks)
-			.allSatisfy((attack) -> assertThat(attack.get(30, TimeUnit.SECONDS).statusCode()).isEqualTo(200));
+			.allSatisfy((attack) -> assertThat(attack.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200));
 	}
 
 	private void assertRunsOnce(String contentType, byte[] body) {
