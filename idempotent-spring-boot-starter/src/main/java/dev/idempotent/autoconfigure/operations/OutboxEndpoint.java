@@ -2,13 +2,15 @@ package dev.idempotent.autoconfigure.operations;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
-import java.util.function.ToIntFunction;
 
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
@@ -27,11 +29,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.dao.DataAccessException;
 
 /**
@@ -59,17 +63,20 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	private final Supplier<@Nullable OutboxRelay> relay;
 
+	private final ApplicationEventPublisher publisher;
+
 	/**
 	 * Creates the endpoint.
 	 * @param relay supplies {@code null} while the outbox is off
 	 */
 	OutboxEndpoint(OutboxOperations operations, DeadEvents deadEvents, TopicControl control, OutboxTopics topics,
-			Supplier<@Nullable OutboxRelay> relay) {
+			Supplier<@Nullable OutboxRelay> relay, ApplicationEventPublisher publisher) {
 		this.operations = operations;
 		this.deadEvents = deadEvents;
 		this.control = control;
 		this.topics = topics;
 		this.relay = relay;
+		this.publisher = publisher;
 	}
 
 	@ReadOperation
@@ -91,19 +98,52 @@ final class OutboxEndpoint extends OperatorEndpoint {
 			}
 			DeadFilter filter = filter(id, type, topic);
 			int size = limit(limit);
-			return part.equals("dead") ? dead(filter, row(after), size)
-					: known(page(part, filter, after, size), "resource", RESOURCES);
+			return part.equals("dead") ? dead(filter, row(after), size) : page(part, filter, after, size);
 		});
 	}
 
 	@WriteOperation
 	WebEndpointResponse<?> change(@Selector String operation, @Nullable String id, @Nullable String type,
-			@Nullable String topic, @Nullable Boolean all) {
-		return answer(() -> switch (operation) {
-			case "pause" -> pause(topicAlone(id, type, topic, all));
-			case "resume" -> resume(topicAlone(id, type, topic, all));
-			default -> known(changeEvents(operation, () -> filter(id, type, topic, all)), "operation", OPERATIONS);
+			@Nullable String topic, @Nullable Boolean all, @Nullable String note, SecurityContext security) {
+		return answer(() -> {
+			Change change = Change.of(operation);
+			Map<String, Object> requested = new LinkedHashMap<>();
+			putIfPresent(requested, "id", id);
+			putIfPresent(requested, "type", type);
+			putIfPresent(requested, "topic", topic);
+			putIfPresent(requested, "all", all);
+			putIfPresent(requested, "note", note(note));
+			int number = audited(change, requested, security,
+					change.ofTopic() ? () -> apply(change, topicAlone(id, type, topic, all))
+							: () -> apply(change, filter(id, type, topic, all)));
+			return Map.of(change.done, number);
 		});
+	}
+
+	private static void putIfPresent(Map<String, Object> data, String name, @Nullable Object value) {
+		if (value != null) {
+			data.put(name, value);
+		}
+	}
+
+	/**
+	 * Publishes an audit event of a change, also after a failure: some events may have
+	 * been changed before it.
+	 */
+	private int audited(Change change, Map<String, Object> data, SecurityContext security, IntSupplier step) {
+		int number;
+		try {
+			number = step.getAsInt();
+		}
+		catch (DataAccessException ex) {
+			data.put("outcome", UNKNOWN);
+			audit(this.publisher, security, change.event, data);
+			throw ex;
+		}
+		data.put("number", number);
+		data.put("outcome", "DONE");
+		audit(this.publisher, security, change.event, data);
+		return number;
 	}
 
 	private Map<String, @Nullable Object> dead(DeadFilter filter, long after, int size) {
@@ -111,26 +151,17 @@ final class OutboxEndpoint extends OperatorEndpoint {
 		return page("dead", page, (page.size() == size) ? page.get(size - 1).row() : null);
 	}
 
-	private static <T> T known(@Nullable T answer, String what, String names) {
-		if (answer == null) {
-			throw invalid("There is no " + what + " of this name", names);
-		}
-		return answer;
-	}
-
 	/**
 	 * Returns a page of events.
 	 * @param state the state of the events
-	 * @return {@code null} if there is no such state
 	 */
-	private @Nullable Map<String, @Nullable Object> page(String state, DeadFilter filter, @Nullable String after,
-			int limit) {
+	private Map<String, @Nullable Object> page(String state, DeadFilter filter, @Nullable String after, int limit) {
 		try {
 			return switch (state) {
 				case "pending" -> page(state, this.operations.pending(filter, after, limit));
 				case "blocked" -> page(state, this.operations.blocked(filter, after, limit));
 				case "delayed" -> page(state, this.operations.delayed(filter, after, limit));
-				default -> null;
+				default -> throw invalid("There is no resource of this name", RESOURCES);
 			};
 		}
 		catch (IllegalArgumentException ex) {
@@ -172,66 +203,55 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	}
 
 	/**
-	 * Changes events.
-	 * @return the number of events by what was done
+	 * Wakes the relay even after a failure: some events may have been changed before it.
 	 */
-	private @Nullable Map<String, Integer> changeEvents(String operation, Supplier<DeadFilter> filter) {
-		return switch (operation) {
-			case "retry" -> done("retried", "dead", filter.get(), this.deadEvents::retry);
-			case "discard" -> done("discarded", "dead", filter.get(), this.deadEvents::discard);
-			case "retry-blocked" -> done("retried", "blocked", filter.get(), this.operations::retryBlocked);
-			case "skip-blocked" -> done("skipped", "blocked", filter.get(), this.operations::skipBlocked);
-			case "discard-blocked" -> done("discarded", "blocked", filter.get(), this.operations::discardBlocked);
-			default -> null;
-		};
+	private int apply(Change change, DeadFilter filter) {
+		try {
+			int number = switch (change) {
+				case RETRY -> this.deadEvents.retry(filter);
+				case DISCARD -> this.deadEvents.discard(filter);
+				case RETRY_BLOCKED -> this.operations.retryBlocked(filter);
+				case SKIP_BLOCKED -> this.operations.skipBlocked(filter);
+				case DISCARD_BLOCKED -> this.operations.discardBlocked(filter);
+				case PAUSE, RESUME -> throw new IllegalArgumentException("Topics are not changed by a filter");
+			};
+			logger.info("An operator has {} {} {} events", change.done, number, change.state);
+			return number;
+		}
+		finally {
+			wakeRelay();
+		}
+	}
+
+	private int apply(Change change, String topic) {
+		boolean changed = (change == Change.PAUSE) ? pause(topic) : this.control.resume(topic);
+		OutboxRelay own = this.relay.get();
+		if (own != null && own.isRunning()) {
+			own.refreshPausedTopics();
+		}
+		if (changed) {
+			logger.info("An operator has {} the topic {}", change.done, topic);
+		}
+		return changed ? 1 : 0;
 	}
 
 	/**
 	 * Pauses a topic of a publisher of this application. Its destination is not checked.
 	 */
-	private Map<String, Integer> pause(String topic) {
+	private boolean pause(String topic) {
 		if (!this.topics.serves(topic)) {
 			throw invalid("No publisher of this application serves the topic",
 					"Specify a topic as <publisher>:<destination>, with one of: " + String.join(", ",
 							this.topics.publishers().stream().map(OutboxPublisher::prefix).toList()));
 		}
 		try {
-			return changed("paused", topic, this.control.pause(topic));
+			return this.control.pause(topic);
 		}
 		catch (IllegalArgumentException ex) {
 			throw invalid("The parameter 'topic' is not a topic", String.valueOf(ex.getMessage()));
 		}
 		catch (IllegalStateException ex) {
 			throw invalid(String.valueOf(ex.getMessage()), "Resume some of them first");
-		}
-	}
-
-	private Map<String, Integer> resume(String topic) {
-		return changed("resumed", topic, this.control.resume(topic));
-	}
-
-	private Map<String, Integer> changed(String done, String topic, boolean changed) {
-		OutboxRelay own = this.relay.get();
-		if (own != null && own.isRunning()) {
-			own.refreshPausedTopics();
-		}
-		if (changed) {
-			logger.info("An operator has {} the topic {}", done, topic);
-		}
-		return Map.of(done, changed ? 1 : 0);
-	}
-
-	/**
-	 * Wakes the relay even after a failure: some events may have been changed before it.
-	 */
-	private Map<String, Integer> done(String done, String state, DeadFilter filter, ToIntFunction<DeadFilter> step) {
-		try {
-			int count = step.applyAsInt(filter);
-			logger.info("An operator has {} {} {} events", done, count, state);
-			return Map.of(done, count);
-		}
-		finally {
-			wakeRelay();
 		}
 	}
 
@@ -295,6 +315,48 @@ final class OutboxEndpoint extends OperatorEndpoint {
 		return (failure instanceof DataAccessException) ? new Refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
 				"The database failed: " + failure.getClass().getSimpleName(),
 				"Check that the database is reachable and has the outbox tables, then retry") : null;
+	}
+
+	/**
+	 * What an operator can change.
+	 */
+	private enum Change {
+
+		RETRY("retried", "dead", "OUTBOX_EVENTS_RETRIED"), DISCARD("discarded", "dead", "OUTBOX_EVENTS_DISCARDED"),
+		RETRY_BLOCKED("retried", "blocked", "OUTBOX_BLOCKED_RETRIED"),
+		SKIP_BLOCKED("skipped", "blocked", "OUTBOX_BLOCKED_SKIPPED"),
+		DISCARD_BLOCKED("discarded", "blocked", "OUTBOX_BLOCKED_DISCARDED"), PAUSE("paused", "", "OUTBOX_TOPIC_PAUSED"),
+		RESUME("resumed", "", "OUTBOX_TOPIC_RESUMED");
+
+		private final String done;
+
+		private final String state;
+
+		private final String event;
+
+		/**
+		 * Creates a change.
+		 * @param done what the answer calls it
+		 * @param state the state of the events that it changes, or empty for topics
+		 * @param event the type of its audit event
+		 */
+		Change(String done, String state, String event) {
+			this.done = done;
+			this.state = state;
+			this.event = event;
+		}
+
+		static Change of(String operation) {
+			return Arrays.stream(values())
+				.filter((change) -> change.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(operation))
+				.findFirst()
+				.orElseThrow(() -> invalid("There is no operation of this name", OPERATIONS));
+		}
+
+		boolean ofTopic() {
+			return this.state.isEmpty();
+		}
+
 	}
 
 	/**

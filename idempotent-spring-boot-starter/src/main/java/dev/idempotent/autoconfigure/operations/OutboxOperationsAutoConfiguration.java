@@ -27,6 +27,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -53,9 +54,10 @@ final class OutboxOperationsAutoConfiguration {
 		@Bean
 		@ConditionalOnAvailableEndpoint
 		OutboxEndpoint outboxEndpoint(OutboxOperations operations, DeadEvents deadEvents, TopicControl control,
-				OutboxTopics topics, OutboxActivation activation, ObjectProvider<OutboxRelay> relay) {
+				OutboxTopics topics, OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
+				ApplicationEventPublisher publisher) {
 			Supplier<@Nullable OutboxRelay> active = () -> activation.isActive() ? relay.getObject() : null;
-			return new OutboxEndpoint(operations, deadEvents, control, topics, active);
+			return new OutboxEndpoint(operations, deadEvents, control, topics, active, publisher);
 		}
 
 	}

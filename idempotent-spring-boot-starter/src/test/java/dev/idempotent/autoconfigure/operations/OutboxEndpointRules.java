@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
@@ -19,9 +20,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -61,6 +65,7 @@ abstract class OutboxEndpointRules {
 		for (String table : List.of("event", "delayed", "dead")) {
 			this.application.bean(JdbcTemplate.class).update("delete from endpoint_" + table);
 		}
+		bean(Audits.class).events.clear();
 		publisher().published().clear();
 		publisher().answer((event) -> new Outcome.Reject("The broker knows no such topic"));
 	}
@@ -185,6 +190,15 @@ abstract class OutboxEndpointRules {
 		return this.application.bean(type);
 	}
 
+	/**
+	 * Returns the audit events since the beginning of the test, and forgets them.
+	 */
+	List<AuditEvent> audits() {
+		List<AuditEvent> events = List.copyOf(bean(Audits.class).events);
+		bean(Audits.class).events.clear();
+		return events;
+	}
+
 	RecordingPublisher publisher() {
 		return this.application.bean(RecordingPublisher.class);
 	}
@@ -213,6 +227,24 @@ abstract class OutboxEndpointRules {
 		@Bean
 		RecordingPublisher publisher() {
 			return new RecordingPublisher();
+		}
+
+		@Bean
+		Audits audits() {
+			return new Audits();
+		}
+
+	}
+
+	static class Audits {
+
+		private final List<AuditEvent> events = new CopyOnWriteArrayList<>();
+
+		@EventListener
+		void on(AuditApplicationEvent event) {
+			if (event.getAuditEvent().getType().startsWith("OUTBOX_")) {
+				this.events.add(event.getAuditEvent());
+			}
 		}
 
 	}

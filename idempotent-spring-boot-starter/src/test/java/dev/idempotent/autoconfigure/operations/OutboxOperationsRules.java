@@ -4,12 +4,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -22,6 +26,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for the operations and lists of the outbox endpoint that concern more than dead
  * events.
  */
+@ExtendWith(OutputCaptureExtension.class)
 abstract class OutboxOperationsRules extends OutboxEndpointRules {
 
 	private static final String TOPIC = "{\"topic\":\"test:orders\"}";
@@ -123,6 +128,78 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		assertThat(json(post("skip-blocked", "{\"type\":\"2\"}"), 200).get("skipped").asInt()).isOne();
 		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("3"));
 		assertThat(json(get("/actuator/outbox/dead"), 200).at("/dead/0/type").asString()).isEqualTo("2");
+	}
+
+	@Test
+	void publishesAnAuditEventOfEachChange() {
+		block("1", "2", "3");
+		post("retry-blocked", "{\"type\":\"1\",\"note\":\"the broker is back\"}");
+		assertAudit("OUTBOX_BLOCKED_RETRIED",
+				Map.of("type", "1", "note", "the broker is back", "number", 1, "outcome", "DONE"));
+		await().untilAsserted(() -> assertThat(json(get("/actuator/outbox/blocked"), 200).get("blocked")).hasSize(1));
+		post("skip-blocked", "{\"topic\":\"test:orders\",\"note\":\" \"}");
+		assertAudit("OUTBOX_BLOCKED_SKIPPED", Map.of("topic", "test:orders", "number", 1, "outcome", "DONE"));
+		String dead = json(get("/actuator/outbox/dead"), 200).at("/dead/0/id").asString();
+		post("retry", "{\"type\":\"other\"}");
+		assertAudit("OUTBOX_EVENTS_RETRIED", Map.of("type", "other", "number", 0, "outcome", "DONE"));
+		post("discard", "{\"id\":\"" + dead + "\"}");
+		assertAudit("OUTBOX_EVENTS_DISCARDED", Map.of("id", dead, "number", 1, "outcome", "DONE"));
+		await().untilAsserted(() -> assertThat(json(get("/actuator/outbox/blocked"), 200).get("blocked")).hasSize(1));
+		post("discard-blocked", "{\"all\":true}");
+		assertAudit("OUTBOX_BLOCKED_DISCARDED", Map.of("all", true, "number", 1, "outcome", "DONE"));
+		post("pause", "{\"topic\":\"test:other\",\"note\":\"maintenance\"}");
+		assertAudit("OUTBOX_TOPIC_PAUSED",
+				Map.of("topic", "test:other", "note", "maintenance", "number", 1, "outcome", "DONE"));
+		post("resume", "{\"topic\":\"test:other\"}");
+		assertAudit("OUTBOX_TOPIC_RESUMED", Map.of("topic", "test:other", "number", 1, "outcome", "DONE"));
+	}
+
+	private void assertAudit(String type, Map<String, Object> data) {
+		assertThat(audits()).singleElement().satisfies((event) -> {
+			assertThat(event.getType()).isEqualTo(type);
+			assertThat(event.getPrincipal()).isEmpty();
+			assertThat(event.getData()).isEqualTo(data);
+		});
+	}
+
+	@Test
+	void keepsNotesOutOfTheLog(CapturedOutput output) {
+		block("1");
+		post("discard-blocked", "{\"all\":true,\"note\":\"a secret note\"}");
+		post("pause", "{\"topic\":\"test:other\",\"note\":\"a secret note\"}");
+		post("resume", "{\"topic\":\"test:other\",\"note\":\"a secret note\"}");
+		assertThat(output).contains("An operator has discarded 1 blocked events",
+				"An operator has resumed the topic test:other");
+		assertThat(output).doesNotContain("a secret note");
+	}
+
+	/**
+	 * Some of the events may have been changed before the failure.
+	 */
+	@Test
+	void publishesAnAuditEventOfAChangeThatFails() {
+		JdbcTemplate template = bean(JdbcTemplate.class);
+		template.execute("alter table endpoint_dead rename to endpoint_lost");
+		try {
+			json(post("discard", "{\"all\":true,\"note\":\"tidy up\"}"), 503);
+		}
+		finally {
+			template.execute("alter table endpoint_lost rename to endpoint_dead");
+		}
+		assertAudit("OUTBOX_EVENTS_DISCARDED", Map.of("all", true, "note", "tidy up", "outcome", "UNKNOWN"));
+	}
+
+	@Test
+	void refusesALongNote() {
+		String longest = "x".repeat(1000);
+		assertThat(json(post("resume", "{\"topic\":\"test:other\",\"note\":\"" + longest + "y\"}"), 400).get("problem")
+			.asString()).isEqualTo("The 'note' is too long");
+		json(post("explode", "{\"all\":true}"), 400);
+		json(post("retry", "{}"), 400);
+		json(post("pause", "{\"topic\":\"tset:orders\"}"), 400);
+		assertThat(audits()).isEmpty();
+		json(post("resume", "{\"topic\":\"test:other\",\"note\":\"" + longest + "\"}"), 200);
+		assertThat(audits()).hasSize(1);
 	}
 
 	@Test
