@@ -49,11 +49,6 @@ abstract class OperatorEndpoint {
 
 	private static final int MAX_LIMIT = 500;
 
-	/**
-	 * The most characters of a note.
-	 */
-	static final int MAX_NOTE = 1000;
-
 	private static final int CONFLICT = 409;
 
 	/**
@@ -149,17 +144,6 @@ abstract class OperatorEndpoint {
 			throw invalid("The parameter '" + name + "' contains the character NUL", "Remove it from the value");
 		}
 		return value;
-	}
-
-	/**
-	 * Reads the reason of a change, which only its audit event contains.
-	 * @return {@code null} for a blank one
-	 */
-	static @Nullable String note(@Nullable String note) {
-		if (note != null && note.length() > MAX_NOTE) {
-			throw invalid("The 'note' is too long", "Shorten it to at most " + MAX_NOTE + " characters");
-		}
-		return (note != null && !note.isBlank()) ? note : null;
 	}
 
 	/**
