@@ -38,7 +38,7 @@ class GuaranteesIntegrationTests {
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
 	static final RunningApplication application = RunningApplication
-		.of(() -> WebApplication.start(OperationsApplication.class, redis, "idempotent.redis.timeout=2s"))
+		.of(() -> WebApplication.start(OperationsApplication.class, redis))
 		.resetting(Operations.class, Operations::reset);
 
 	private final Operations operations = application.bean(Operations.class);
