@@ -162,7 +162,8 @@ abstract class OutboxEndpointRules {
 		MeterRegistry registry = this.application.bean(MeterRegistry.class);
 		assertThat(registry.get("outbox.events.pending").gauge().value()).isZero();
 		deadLetter("order.created");
-		assertThat(registry.get("outbox.dead").tag("publisher", "test").counter().count()).isPositive();
+		await().untilAsserted(
+				() -> assertThat(registry.get("outbox.dead").tag("publisher", "test").counter().count()).isPositive());
 	}
 
 	private void deadLetter(String... types) {
