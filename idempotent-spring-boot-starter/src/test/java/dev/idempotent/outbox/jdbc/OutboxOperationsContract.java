@@ -201,20 +201,29 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		}
 		NewEvent last = ordered("key", "last");
 		append(last);
+		UUID id = last.event().id();
 		assertTimeout(Duration.ofSeconds(20), () -> {
 			DeadPage dead = deadEvents().list(ALL, 0, 500);
 			assertThat(deadEvents().list(ALL, Objects.requireNonNull(dead.next()), 500).events()).hasSize(500);
 			Page blocked = operations().blocked(ALL, null, 500);
 			assertThat(operations().blocked(ALL, blocked.next(), 500).events()).hasSize(500);
 			assertThat(operations().waiting(ALL, null, 500).events()).isEmpty();
-			Queue searched = queue(last, null, 500);
+			DeadFilter one = new DeadFilter(id, null, null);
+			Page page = operations().pending(one, null, 500);
 			int pages = 1;
-			while (searched.head() == null) {
-				searched = queue(last, searched.page().next(), 500);
+			while (page.events().isEmpty()) {
+				page = operations().pending(one, page.next(), 500);
 				pages++;
 			}
 			assertThat(pages).isEqualTo(14);
-			assertThat(queue(last, searched.page().next(), 500).page().events()).hasSize(500);
+			Queue searched = queue(last, null, 500);
+			assertThat(searched.head()).isNull();
+			assertThat(types(searched)).isEmpty();
+			assertThat(operations().readPending(id, null)).isNull();
+			Queue found = queue(last, searched.page().next(), 500);
+			assertThat(found.head()).isNotNull();
+			assertThat(queue(last, found.page().next(), 500).page().events()).hasSize(500);
+			assertThat(payload(operations().readPending(id, searched.page().next()))).isEqualTo("last");
 		});
 	}
 
@@ -274,24 +283,6 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		assertThat(types(first)).containsExactly("one");
 		String behind = first.page().events().get(0).position();
 		assertThat(types(queue(event, behind, 1))).containsExactly("again");
-	}
-
-	@Test
-	void searchesTheQueueOfAnEventInSteps() {
-		append("one");
-		for (int i = 0; i < 14; i++) {
-			doubleEvents();
-		}
-		template().update("update " + events() + " set lane = 0");
-		NewEvent event = ordered("key", "last");
-		append(event);
-		template().update("update " + events() + " set lane = ? where type = 'last'", Long.MAX_VALUE);
-		Queue first = queue(event, null, 5);
-		assertThat(types(first)).isEmpty();
-		assertThat(first.head()).isNull();
-		Queue second = queue(event, first.page().next(), 5);
-		assertThat(types(second)).containsExactly("last");
-		assertThat(second.head()).isEqualTo(event.event().id().toString());
 	}
 
 	@Test
