@@ -23,7 +23,7 @@ import static org.awaitility.Awaitility.await;
  * A handler that goes on after its database has rolled back its transaction to break a
  * deadlock, and begun another one.
  */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class H2HandlerDeadlockTests {
 
 	@Test
@@ -52,7 +52,7 @@ class H2HandlerDeadlockTests {
 					shop.handlers().work("book", "second half");
 				});
 				shop.append(HandlerShop.event("order.placed", "first half").withKey("1"));
-				assertThat(waiting.get(30, TimeUnit.SECONDS)).isTrue();
+				assertThat(waiting.get(60, TimeUnit.SECONDS)).isTrue();
 				await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 				assertThat(calls).hasValue(2);
 				assertThat(shop.work("book")).containsExactly("first half", "second half");

@@ -20,9 +20,10 @@ class KafkaOutboxPublisherContractIntegrationTests extends OutboxPublisherContra
 	@RegisterExtension
 	static final RealKafka kafka = RealKafka.withTopics();
 
-	private final KafkaOutboxPublisher publisher = to(kafka.address());
+	private final KafkaOutboxPublisher publisher = KafkaEvents.patientPublisher(kafka.address());
 
-	private final KafkaOutboxPublisher unreachable = to("127.0.0.1:1");
+	private final KafkaOutboxPublisher unreachable = KafkaOutboxPublisher
+		.connectingTo(Map.of("bootstrap.servers", "127.0.0.1:1"), Duration.ofSeconds(10));
 
 	@AfterEach
 	void close() {
@@ -47,10 +48,6 @@ class KafkaOutboxPublisherContractIntegrationTests extends OutboxPublisherContra
 			.map((record) -> new Message(KafkaRecords.headers(record).getOrDefault("ce_id", ""),
 					new String(record.value(), StandardCharsets.UTF_8)))
 			.toList();
-	}
-
-	private static KafkaOutboxPublisher to(String brokers) {
-		return KafkaOutboxPublisher.connectingTo(Map.of("bootstrap.servers", brokers), Duration.ofSeconds(10));
 	}
 
 }
