@@ -21,6 +21,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
@@ -50,6 +52,8 @@ class HandlerMistakesTests {
 		assertStops(Final.class, "is final, or package-private in another package");
 		assertStops(Later.class, "may return before its work is done");
 		assertStops(Asynchronous.class, "may return before its work is done");
+		assertStops(Prototypes.class, "belongs to a prototype bean", "Make the bean a singleton");
+		assertStops(ScopedPrototypes.class, "belongs to a prototype bean");
 	}
 
 	@Test
@@ -180,6 +184,20 @@ class HandlerMistakesTests {
 				name = "😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀")
 		void handle() {
 		}
+
+	}
+
+	@Scope("prototype")
+	static class Prototypes {
+
+		@OutboxHandler(type = "one")
+		public void handle() {
+		}
+
+	}
+
+	@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+	static class ScopedPrototypes extends Prototypes {
 
 	}
 
