@@ -10,7 +10,6 @@ import dev.idempotent.advice.ListenerMethod;
 import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
@@ -23,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
  * A method with {@link OutboxHandler}.
@@ -59,8 +57,7 @@ final class HandlerMethod implements EventHandler {
 		this.name = name;
 		this.annotation = annotation;
 		this.method = method;
-		this.entries = new ListenerEntries(method, annotation.transactional(),
-				AnnotatedElementUtils.hasAnnotation(method.method().method(), Idempotent.class));
+		this.entries = new ListenerEntries(method, annotation.transactional());
 		this.beans = beans;
 		this.environment = environment;
 		this.outage = new OutageLog(logger, "The handler " + name + " cannot be called; its events wait",
