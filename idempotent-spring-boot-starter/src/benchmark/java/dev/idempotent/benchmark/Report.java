@@ -7,13 +7,43 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What was measured, over all rounds.
+ * What was measured, over all rounds. It has no ratios of a scenario in whose rounds
+ * other processes took too much of the machine.
  */
 public final class Report {
 
+	private static final double MOST_FOR_OTHERS = 0.10;
+
+	private static final String RATIO = "  / ";
+
+	private static final String OTHERS = "other processes";
+
+	private static final String OTHERS_SHARE = "% of the machine";
+
 	private final Map<Row, List<Double>> rows = new LinkedHashMap<>();
 
-	private final Map<String, List<Double>> ratios = new LinkedHashMap<>();
+	private final Map<Row, List<Double>> ratios = new LinkedHashMap<>();
+
+	private String current = "";
+
+	/**
+	 * A round of a scenario begins.
+	 * @param scenario its name
+	 */
+	void begin(String scenario) {
+		this.current = scenario;
+	}
+
+	/**
+	 * The round ends.
+	 * @param others the share of the machine that other processes took in it; not a
+	 * number if that is not known
+	 */
+	void end(double others) {
+		if (!Double.isNaN(others)) {
+			add(this.current, OTHERS, OTHERS_SHARE, others * 100);
+		}
+	}
 
 	/**
 	 * Keeps a figure of this round.
@@ -32,7 +62,7 @@ public final class Report {
 	 * @param value its value
 	 */
 	public void ratio(String name, double value) {
-		this.ratios.computeIfAbsent(name, (key) -> new ArrayList<>()).add(value);
+		this.ratios.computeIfAbsent(new Row(this.current, "", name), (key) -> new ArrayList<>()).add(value);
 	}
 
 	/**
@@ -49,14 +79,6 @@ public final class Report {
 	}
 
 	/**
-	 * Forgets everything, as after a warm-up.
-	 */
-	public void clear() {
-		this.rows.clear();
-		this.ratios.clear();
-	}
-
-	/**
 	 * A Markdown table of each figure's median and range, grouped by scenario, and a line
 	 * for each figure that has a goal.
 	 */
@@ -70,16 +92,44 @@ public final class Report {
 			.map(Row::scenario)
 			.distinct()
 			.forEach((scenario) -> this.rows.forEach((row, values) -> {
-				if (row.scenario().equals(scenario)) {
+				if (row.scenario().equals(scenario)
+						&& (!row.figure().startsWith(RATIO) || !(others(scenario) > MOST_FOR_OTHERS))) {
 					line(table, row, values);
 				}
 			}));
-		this.ratios.forEach((name, values) -> {
-			Samples samples = Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray());
-			table.append(String.format(Locale.ROOT, "%nRATIO %s %s %s %s", name, text(samples.median()),
-					text(samples.min()), text(samples.max())));
-		});
+		this.ratios.keySet().stream().map(Row::scenario).distinct().forEach((scenario) -> ratios(table, scenario));
 		return table.append(System.lineSeparator()).toString();
+	}
+
+	private void ratios(StringBuilder table, String scenario) {
+		double others = others(scenario);
+		if (others > MOST_FOR_OTHERS) {
+			table.append(String.format(Locale.ROOT,
+					"%nNO RATIOS of %s: other processes took %.0f %% of the machine in a round, at most %.0f %% may",
+					scenario, others * 100, MOST_FOR_OTHERS * 100));
+			return;
+		}
+		if (Double.isNaN(others)) {
+			table.append(String.format(Locale.ROOT, "%nNOT CHECKED whether other processes disturbed %s", scenario));
+		}
+		this.ratios.forEach((row, values) -> {
+			if (row.scenario().equals(scenario)) {
+				Samples samples = Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray());
+				table.append(String.format(Locale.ROOT, "%nRATIO %s %s %s %s", row.figure(), text(samples.median()),
+						text(samples.min()), text(samples.max())));
+			}
+		});
+	}
+
+	/**
+	 * The largest share of the machine that others took in a round of a scenario.
+	 */
+	private double others(String scenario) {
+		return this.rows.getOrDefault(new Row(scenario, OTHERS, OTHERS_SHARE), List.of())
+			.stream()
+			.mapToDouble((percent) -> percent / 100)
+			.max()
+			.orElse(Double.NaN);
 	}
 
 	private static void line(StringBuilder table, Row row, List<Double> values) {
@@ -89,7 +139,7 @@ public final class Report {
 	}
 
 	private static void line(StringBuilder table, Object... cells) {
-		table.append(String.format(Locale.ROOT, "| %-12s | %-15s | %-24s | %10s | %10s | %10s | %6s |%n", cells));
+		table.append(String.format(Locale.ROOT, "| %-12s | %-18s | %-24s | %10s | %10s | %10s | %6s |%n", cells));
 	}
 
 	private static String text(double value) {

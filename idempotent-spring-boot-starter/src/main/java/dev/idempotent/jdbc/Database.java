@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
@@ -46,6 +47,9 @@ public enum Database {
 	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))",
 			"datediff(millisecond, %s, current_timestamp(6))", "datediff(microsecond, current_timestamp(6), %s)",
 			"null");
+
+	private static final DateTimeFormatter LITERAL = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS")
+		.withZone(ZoneOffset.UTC);
 
 	private static final Pattern TABLE = Pattern.compile("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*");
 
@@ -156,6 +160,16 @@ public enum Database {
 	public String never() {
 		return (this == MYSQL) ? "timestamp '9999-12-31 00:00:00'"
 				: "timestamp with time zone '9999-12-31 00:00:00+00'";
+	}
+
+	/**
+	 * A point in time.
+	 * @param time a time of the years 1 to 9999, of which microseconds count
+	 * @return an expression
+	 */
+	public String literal(Instant time) {
+		String utc = LITERAL.format(time);
+		return (this == MYSQL) ? "timestamp '" + utc + "'" : "timestamp with time zone '" + utc + "+00'";
 	}
 
 	/**

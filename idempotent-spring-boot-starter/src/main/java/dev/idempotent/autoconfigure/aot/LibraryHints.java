@@ -14,18 +14,18 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 final class LibraryHints implements RuntimeHintsRegistrar {
 
 	/**
-	 * Lua scripts, scripts for tables, and the class files of the properties, of which
-	 * the startup check reads the names.
+	 * Lua scripts, scripts for tables, the page of the console, and the class files of
+	 * the properties, of which the startup check reads the names.
 	 */
 	private static final List<String> FILES = List.of("dev/idempotent/**/*.lua", "dev/idempotent/schema/**/*.sql",
-			"dev/idempotent/autoconfigure/**/*Properties*.class");
+			"dev/idempotent/console/console.html", "dev/idempotent/autoconfigure/**/*Properties*.class");
 
 	private static final List<String> OPTIONAL = List.of("com.github.benmanes.caffeine.cache.Cache",
 			"com.zaxxer.hikari.HikariDataSource", "org.hibernate.engine.spi.SessionImplementor",
 			"org.springframework.orm.jpa.EntityManagerHolder",
 			"org.springframework.security.core.context.SecurityContextHolder",
 			"org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken",
-			"org.springframework.security.oauth2.core.ClaimAccessor",
+			"org.springframework.security.oauth2.core.ClaimAccessor", "org.springframework.security.web.csrf.CsrfToken",
 			"org.springframework.web.context.request.RequestContextHolder",
 			"org.springframework.web.reactive.DispatcherHandler");
 

@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.operations;
 
 import java.security.Principal;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -15,6 +16,8 @@ import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 
 /**
  * An endpoint by which operators change what is stored. Reads the parameters of a
@@ -32,14 +35,19 @@ abstract class OperatorEndpoint {
 
 	private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
 
+	/**
+	 * The attribute of a request to Spring MVC, which need not be present.
+	 */
+	private static final String PATH_VARIABLES = "org.springframework.web.servlet.HandlerMapping.uriTemplateVariables";
+
+	/**
+	 * What the tables keep of a note.
+	 */
+	private static final int MAX_NOTE = 1000;
+
 	private static final int DEFAULT_LIMIT = 50;
 
 	private static final int MAX_LIMIT = 500;
-
-	/**
-	 * The most characters of a note.
-	 */
-	static final int MAX_NOTE = 1000;
 
 	private static final int CONFLICT = 409;
 
@@ -102,6 +110,29 @@ abstract class OperatorEndpoint {
 	}
 
 	/**
+	 * Reads why an operator makes a change. What is blank is absent.
+	 */
+	static @Nullable String note(@Nullable String note) {
+		if (note != null && note.length() > MAX_NOTE) {
+			throw invalid("The 'note' is too long", "Shorten it to at most " + MAX_NOTE + " characters");
+		}
+		return (note != null && !note.isBlank()) ? note : null;
+	}
+
+	/**
+	 * Refuses a request whose body or query replaces a part of its path, which Spring
+	 * Boot permits: the path is what is authorized and logged.
+	 */
+	static void requireInPath(String... parts) {
+		RequestAttributes request = RequestContextHolder.getRequestAttributes();
+		if (request != null
+				&& request.getAttribute(PATH_VARIABLES, RequestAttributes.SCOPE_REQUEST) instanceof Map<?, ?> path
+				&& !path.values().containsAll(List.of(parts))) {
+			throw invalid("The body or the query of the request contains a part of its path", "Omit it there");
+		}
+	}
+
+	/**
 	 * Refuses an empty value, which may be the result of an unset variable, and one that
 	 * PostgreSQL does not compare.
 	 */
@@ -113,17 +144,6 @@ abstract class OperatorEndpoint {
 			throw invalid("The parameter '" + name + "' contains the character NUL", "Remove it from the value");
 		}
 		return value;
-	}
-
-	/**
-	 * Reads the reason of a change, which only its audit event contains.
-	 * @return {@code null} for a blank one
-	 */
-	static @Nullable String note(@Nullable String note) {
-		if (note != null && note.length() > MAX_NOTE) {
-			throw invalid("The 'note' is too long", "Shorten it to at most " + MAX_NOTE + " characters");
-		}
-		return (note != null && !note.isBlank()) ? note : null;
 	}
 
 	/**

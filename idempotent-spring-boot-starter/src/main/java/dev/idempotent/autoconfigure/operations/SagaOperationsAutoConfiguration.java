@@ -4,18 +4,13 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
-import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import dev.idempotent.saga.engine.SagaDefinition;
 import dev.idempotent.saga.engine.SagaEngine;
-import dev.idempotent.saga.engine.SagaStore.StoredSaga;
-import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.method.SagaMethods;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
@@ -64,17 +59,13 @@ final class SagaOperationsAutoConfiguration {
 
 		@Bean
 		@ConditionalOnAvailableEndpoint
-		SagaEndpoint sagaEndpoint(@Lazy SagaAdministration sagas, ObjectProvider<JdbcSagaStore> store,
-				SagaMethods methods, ObjectProvider<SagaEngine> engine, ApplicationEventPublisher publisher) {
-			return new SagaEndpoint(sagas, (id) -> find(store.getObject(), id), counts(sagas, methods), () -> {
+		SagaEndpoint sagaEndpoint(@Lazy SagaAdministration sagas, SagaMethods methods,
+				ObjectProvider<SagaEngine> engine, ApplicationEventPublisher publisher) {
+			return new SagaEndpoint(sagas, counts(sagas, methods), () -> {
 				List<String> served = names(methods);
-				return new SagaEndpoint.Instance(served.isEmpty() ? 0 : engine.getObject().running(), served);
+				return served.isEmpty() ? new SagaEndpoint.Instance(null, 0, served)
+						: new SagaEndpoint.Instance(engine.getObject().process(), engine.getObject().running(), served);
 			}, publisher);
-		}
-
-		private static @Nullable SagaSnapshot find(JdbcSagaStore store, IdempotencyKey id) {
-			StoredSaga found = store.find(id);
-			return (found != null) ? found.toSnapshot() : null;
 		}
 
 	}

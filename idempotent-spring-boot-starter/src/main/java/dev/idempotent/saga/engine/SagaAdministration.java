@@ -1,13 +1,18 @@
 package dev.idempotent.saga.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StepKind;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,24 +31,35 @@ public interface SagaAdministration {
 
 	/**
 	 * Records that an operator has undone a step by hand, so that it is not undone when
-	 * the saga continues. Fences a former owner. Can be repeated.
+	 * the saga continues. Fences a former owner. Can be repeated with the same note.
 	 * @param id the id of a saga that was halted while {@link SagaStatus#COMPENSATING}
 	 * @param step the name of a recorded step that is not undone
 	 * @param note what the operator did, without personal data; cut after 1000 characters
-	 * @return {@code false} if there is no such saga or step
+	 * @return {@code false} if there is no such saga or step, or the step was skipped
+	 * with another note
 	 */
 	boolean skip(IdempotencyKey id, String step, String note);
 
 	/**
-	 * Lists sagas without their steps: open ones in the order in which they are due, and
-	 * ended ones in reverse order of their end.
-	 * @param status their status, or {@code null} for those that are open or halted
-	 * @param name their name, or {@code null}; of each status, only the first 10,000 are
-	 * searched for a name
-	 * @param limit the largest number
-	 * @return the sagas
+	 * Finds a saga, without its arguments and results.
+	 * @param id the id
+	 * @return the saga with its steps, or {@code null}
 	 */
-	List<SagaSnapshot> list(@Nullable SagaStatus status, @Nullable String name, int limit);
+	@Nullable OperatedSaga inspect(IdempotencyKey id);
+
+	/**
+	 * Lists sagas without their steps: open ones in the order in which they are due, then
+	 * those that are halted, from the one that was halted first; or ended ones in reverse
+	 * order of their end.
+	 * @param status their status, or {@code null} for those that are open or halted
+	 * @param name their name, or {@code null}
+	 * @param after the end of the previous page, or {@code null} for the first page. An
+	 * open saga may appear again, as each renewal of its lease moves it back
+	 * @param limit the largest number
+	 * @return a page
+	 * @throws IllegalArgumentException if this is not the end of a page
+	 */
+	Page list(@Nullable SagaStatus status, @Nullable String name, @Nullable String after, int limit);
 
 	/**
 	 * Counts the sagas that are open or halted.
@@ -52,6 +68,110 @@ public interface SagaAdministration {
 	 * @return the numbers
 	 */
 	Counts count(Collection<String> served, int limit);
+
+	/**
+	 * A page of a list.
+	 *
+	 * @param sagas the sagas, without their steps
+	 * @param next the end of this page, or {@code null} if it is the last one
+	 */
+	record Page(List<OperatedSaga> sagas, @Nullable String next) {
+	}
+
+	/**
+	 * A saga as operators see it. Times are by the clock of the database.
+	 *
+	 * @param version the id and the epoch
+	 * @param name the name
+	 * @param status the status
+	 * @param haltedIn the status in which it was halted, or {@code null}
+	 * @param haltedAt when it was halted, or {@code null}
+	 * @param haltReason why it is halted, or {@code null}
+	 * @param reason why it is undone, or {@code null}
+	 * @param process the id of the process that runs it or was the last to; {@code null}
+	 * if that has released it
+	 * @param dueIn the time until any process can take it over, of an ended one the rest
+	 * of its retention; zero if that has passed, {@code null} if it is halted
+	 * @param attempts how often it was taken over without progress
+	 * @param createdAt when it began
+	 * @param deadline when it is undone unless it has completed
+	 * @param steps the recorded steps, in the order in which they began
+	 */
+	record OperatedSaga(SagaOwner version, String name, SagaStatus status, @Nullable SagaStatus haltedIn,
+			@Nullable Instant haltedAt, @Nullable String haltReason, @Nullable String reason, @Nullable String process,
+			@Nullable Duration dueIn, int attempts, Instant createdAt, Instant deadline, List<OperatedStep> steps) {
+
+		/**
+		 * The id.
+		 * @return the id
+		 */
+		public IdempotencyKey id() {
+			return this.version.id();
+		}
+
+		/**
+		 * The step at which a halted saga has stopped, and at which a retry continues.
+		 * @return the step that it was undoing, or whose action it had called; or
+		 * {@code null}
+		 */
+		public @Nullable String haltedStep() {
+			Predicate<OperatedStep> isOpen = (this.haltedIn == SagaStatus.COMPENSATING) ? OperatedStep::isToUndo
+					: (step) -> step.state().equals(StepState.ACTING.name());
+			return (this.haltedIn == null) ? null
+					: this.steps.stream()
+						.filter(isOpen)
+						.reduce((first, second) -> second)
+						.map(OperatedStep::name)
+						.orElse(null);
+		}
+
+		/**
+		 * The key of the action of a step.
+		 * @param step a recorded step
+		 * @return the key, by which the called service can be searched
+		 */
+		public IdempotencyKey actionKey(OperatedStep step) {
+			return this.version.actionKey(step.name());
+		}
+
+		/**
+		 * The key of the next or last undo of a step.
+		 * @param step a recorded step
+		 * @return the key
+		 */
+		public IdempotencyKey undoKey(OperatedStep step) {
+			return this.version.undoKey(step.name(), step.refusedUndos());
+		}
+
+	}
+
+	/**
+	 * A recorded step as operators see it, also if a later version of the application has
+	 * recorded it. Outcomes are written with what follows them, so that times may be
+	 * later than the calls.
+	 *
+	 * @param name the name
+	 * @param kind how it runs and is undone, the name of a {@link StepKind}
+	 * @param state the state, the name of a {@link StepState}
+	 * @param reason why its action was refused, or {@code null}
+	 * @param note the note of the operator who skipped it, or {@code null}
+	 * @param refusedUndos how many undo calls were refused
+	 * @param begunAt when it began
+	 * @param compensatingAt when its undo began, or {@code null}
+	 * @param endedAt when its action or undo ended, or {@code null}
+	 */
+	record OperatedStep(String name, String kind, String state, @Nullable String reason, @Nullable String note,
+			int refusedUndos, Instant begunAt, @Nullable Instant compensatingAt, @Nullable Instant endedAt) {
+
+		private static final Set<String> NOT_TO_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name(),
+				StepState.COMPENSATED.name(), StepState.SKIPPED.name());
+
+		boolean isToUndo() {
+			return !NOT_TO_UNDO.contains(this.kind) && !NOT_TO_UNDO.contains(this.state)
+					&& (this.reason == null || this.kind.equals(StepKind.CANCELLED_CALL.name()));
+		}
+
+	}
 
 	/**
 	 * The sagas that are open or halted.

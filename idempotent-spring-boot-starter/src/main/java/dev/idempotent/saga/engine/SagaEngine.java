@@ -95,6 +95,14 @@ public final class SagaEngine implements AutoCloseable {
 	}
 
 	/**
+	 * The id of this process, by which it owns sagas.
+	 * @return the id, another one after each start
+	 */
+	public String process() {
+		return this.resources.settings().process();
+	}
+
+	/**
 	 * The number of sagas that this process runs at the moment.
 	 * @return 0 or more
 	 */

@@ -237,7 +237,7 @@ public interface SagaStore {
 	 * @param result the result, if it has completed
 	 * @param reason why it is undone or halted, or {@code null}
 	 * @param due the time until it can be taken over, not positive if it can; of an ended
-	 * saga, the rest of its retention; zero if it is halted
+	 * saga, the rest of its retention; not positive if it is halted
 	 * @param age the time since it was created
 	 * @param createdAt when it was created
 	 * @param deadline its deadline
@@ -481,7 +481,14 @@ public interface SagaStore {
 		 * refused is called under another key if an operator retries it.
 		 */
 		IdempotencyKey undoKey(JournalEntry step) {
-			return key(step.name(), (step.refusedUndos() > 0) ? "undo " + step.refusedUndos() : "undo");
+			return undoKey(step.name(), step.refusedUndos());
+		}
+
+		/**
+		 * The same for a step of which this is known.
+		 */
+		IdempotencyKey undoKey(String step, int refusedUndos) {
+			return key(step, (refusedUndos > 0) ? "undo " + refusedUndos : "undo");
 		}
 
 		private IdempotencyKey key(String step, String part) {

@@ -3,6 +3,7 @@ package dev.idempotent.saga.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -10,6 +11,9 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -17,10 +21,10 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TableSweeper;
-import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaStore;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,8 +35,6 @@ import org.slf4j.LoggerFactory;
 public final class JdbcSagaAdministration implements SagaAdministration {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcSagaAdministration.class);
-
-	private static final int SEARCHED = 10_000;
 
 	private static final List<SagaStatus> UNENDED = List.of(SagaStatus.COMPENSATING, SagaStatus.EXECUTING,
 			SagaStatus.STARTED, SagaStatus.HALTED);
@@ -68,7 +70,8 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	 */
 	@Override
 	public boolean skip(IdempotencyKey id, String step, String note) {
-		String ofStep = " saga_id = ? and seq = ? and state <> 'COMPENSATED'";
+		String stored = Objects.requireNonNull(SagaStore.text(note));
+		String ofStep = " saga_id = ? and seq = ? and state <> 'COMPENSATED' and (state <> 'SKIPPED' or note = ?)";
 		return this.database.runInTransaction((sql) -> {
 			Integer place = sql
 				.query("select seq, name from " + sql.step() + " where saga_id = ?", List.of(id.digest()),
@@ -79,48 +82,155 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 			boolean fenced = sql
 				.update("update " + sql.instance() + " set epoch = epoch + 1 where id = ? and status = 'HALTED' "
 						+ "and halted_in = 'COMPENSATING' and exists (select 1 from " + sql.step() + " where" + ofStep
-						+ ")", id.digest(), id.digest(), place) == 1;
+						+ ")", id.digest(), id.digest(), place, stored) == 1;
 			if (fenced) {
 				sql.update("update " + sql.step() + " set state = 'SKIPPED', note = ?, ended_at = "
-						+ sql.database().now() + " where" + ofStep, SagaStore.text(note), id.digest(), place);
+						+ sql.database().now() + " where" + ofStep, stored, id.digest(), place, stored);
 			}
 			return fenced;
 		});
 	}
 
+	/**
+	 * Reads a saga with its steps in one statement, and so at one moment.
+	 */
 	@Override
-	public List<SagaSnapshot> list(@Nullable SagaStatus status, @Nullable String name, int limit) {
-		List<SagaStatus> wanted = (status != null) ? List.of(status) : UNENDED;
+	public @Nullable OperatedSaga inspect(IdempotencyKey id) {
+		return this.database.runStatement((sql) -> inspect(sql, id));
+	}
+
+	private static @Nullable OperatedSaga inspect(SagaSql sql, IdempotencyKey id) {
+		Database kind = sql.database();
+		String select = columns(kind) + ", t.name as step, t.kind, t.state, t.reason as step_reason, t.note, "
+				+ "t.refused_undos, t.begun_at, t.compensating_at, t.ended_at from " + sql.instance() + " s left join "
+				+ sql.step() + " t on t.saga_id = s.id where s.id = ? order by t.seq";
+		return sql.query(select, List.of(id.digest()), (row, number) -> saga(row, kind, steps(row, kind)))
+			.stream()
+			.reduce(JdbcSagaAdministration::withStepsOf)
+			.orElse(null);
+	}
+
+	private static OperatedSaga withStepsOf(OperatedSaga saga, OperatedSaga next) {
+		List<OperatedStep> steps = new ArrayList<>(saga.steps());
+		steps.addAll(next.steps());
+		return new OperatedSaga(saga.version(), saga.name(), saga.status(), saga.haltedIn(), saga.haltedAt(),
+				saga.haltReason(), saga.reason(), saga.process(), saga.dueIn(), saga.attempts(), saga.createdAt(),
+				saga.deadline(), steps);
+	}
+
+	private static String columns(Database kind) {
+		return "select s.id, s.name, s.status, s.halted_in, s.epoch, s.owner, s.attempts, s.reason, s.halt_reason, "
+				+ "s.created_at, s.deadline, s.due_at, " + kind.microsUntil("s.due_at") + " as due";
+	}
+
+	private static OperatedSaga saga(ResultSet row, Database kind, List<OperatedStep> steps) throws SQLException {
+		SagaStatus status = SagaStatus.valueOf(row.getString("status"));
+		String haltedIn = row.getString("halted_in");
+		boolean halted = status == SagaStatus.HALTED;
+		return new OperatedSaga(new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
+				row.getString("name"), status, (haltedIn != null) ? SagaStatus.valueOf(haltedIn) : null,
+				halted ? instant(row, kind, "due_at") : null, row.getString("halt_reason"), row.getString("reason"),
+				row.getString("owner"), halted ? null : Duration.of(Math.max(0, row.getLong("due")), ChronoUnit.MICROS),
+				row.getInt("attempts"), kind.instant(row, "created_at"), kind.instant(row, "deadline"), steps);
+	}
+
+	private static List<OperatedStep> steps(ResultSet row, Database kind) throws SQLException {
+		String name = row.getString("step");
+		return (name == null) ? List.of()
+				: List.of(new OperatedStep(name, row.getString("kind"), row.getString("state"),
+						row.getString("step_reason"), row.getString("note"), row.getInt("refused_undos"),
+						kind.instant(row, "begun_at"), instant(row, kind, "compensating_at"),
+						instant(row, kind, "ended_at")));
+	}
+
+	private static @Nullable Instant instant(ResultSet row, Database kind, String column) throws SQLException {
+		return (row.getObject(column) != null) ? kind.instant(row, column) : null;
+	}
+
+	@Override
+	public Page list(@Nullable SagaStatus status, @Nullable String name, @Nullable String after, int limit) {
+		Position start = (after != null) ? Position.parse(after) : null;
 		return this.database.runInTransaction((sql) -> {
-			List<Listed> found = new ArrayList<>();
-			wanted.forEach((each) -> found.addAll(list(sql, each, name, limit)));
-			return found.stream()
-				.sorted(Comparator.comparingLong(Listed::order))
-				.limit(limit)
-				.map(Listed::saga)
-				.toList();
+			List<Listed> page = (status != null) ? list(sql, status, name, start, limit)
+					: unended(sql, name, start, limit);
+			String next = (page.size() == limit) ? page.get(limit - 1).position().toString() : null;
+			return new Page(page.stream().map(Listed::saga).toList(), next);
 		});
 	}
 
-	private List<Listed> list(SagaSql sql, SagaStatus status, @Nullable String name, int limit) {
-		boolean ended = SagaSql.ENDED.contains(status);
-		String first = "select id, name, status, coalesce(halt_reason, reason) as why, attempts, created_at, deadline, "
-				+ sql.database().microsUntil("due_at") + " as due from " + sql.instance()
-				+ " where status = ? order by due_at" + (ended ? " desc" : "") + " limit ?";
-		List<Object> parameters = new ArrayList<>(List.<Object>of(status.name(), (name != null) ? SEARCHED : limit));
-		if (name != null) {
-			first = "select * from (" + first + ") searched where name = ? limit ?";
-			parameters.addAll(List.<Object>of(name, limit));
+	/**
+	 * Lists open sagas, and halted ones after the last of them.
+	 */
+	private static List<Listed> unended(SagaSql sql, @Nullable String name, @Nullable Position start, int limit) {
+		List<Listed> page = new ArrayList<>();
+		boolean halted = start != null && start.halted();
+		if (!halted) {
+			SagaSql.OPEN.forEach((status) -> page.addAll(list(sql, status, name, start, limit)));
+			page.sort(Comparator.comparing(Listed::position));
+			page.subList(Math.min(limit, page.size()), page.size()).clear();
 		}
-		return sql.query(first, parameters, (row, number) -> listed(row, sql.database(), ended));
+		if (page.size() < limit) {
+			page.addAll(list(sql, SagaStatus.HALTED, name, halted ? start : null, limit - page.size()));
+		}
+		return page;
 	}
 
-	private static Listed listed(ResultSet row, Database kind, boolean ended) throws SQLException {
-		SagaSnapshot saga = new SagaSnapshot(new IdempotencyKey(row.getString("id")), row.getString("name"),
-				SagaStatus.valueOf(row.getString("status")), row.getString("why"), row.getInt("attempts"),
-				kind.instant(row, "created_at"), kind.instant(row, "deadline"), List.of());
-		long due = row.getLong("due");
-		return new Listed(saga, row.wasNull() ? Long.MAX_VALUE : ended ? -due : due);
+	/**
+	 * Lists the sagas of a status by the time at which they are due, and equal ones by
+	 * their ids. The index has the time only: what is equal to the first or last one of a
+	 * page is read by itself, so that no plan sorts all sagas of the status. H2 reads an
+	 * index in its order only if the order names all of its columns.
+	 */
+	private static List<Listed> list(SagaSql sql, SagaStatus status, @Nullable String name, @Nullable Position start,
+			int limit) {
+		boolean ended = SagaSql.ENDED.contains(status);
+		String by = ended ? " desc" : "";
+		String order = "s.status" + by + ((name != null) ? ", s.name" + by : "") + ", s.due_at" + by;
+		List<Listed> page = new ArrayList<>();
+		String range = "";
+		if (start != null) {
+			page.addAll(equal(sql, status, name, start, limit));
+			range = " and s.due_at " + (ended ? "< " : "> ") + sql.database().literal(start.due());
+		}
+		int rest = limit - page.size();
+		if (rest > 0) {
+			List<Listed> more = new ArrayList<>(read(sql, status, name, range, order, rest + 1));
+			if (more.size() > rest) {
+				Instant cut = more.get(rest).position().due();
+				more.removeIf((listed) -> listed.position().due().equals(cut));
+				more.addAll(equal(sql, status, name, new Position(false, cut, ""), rest - more.size()));
+			}
+			Comparator<Position> byDue = Comparator.comparing(Position::due);
+			more.sort(Comparator.comparing(Listed::position,
+					(ended ? byDue.reversed() : byDue).thenComparing(Position::id)));
+			page.addAll(more);
+		}
+		return page;
+	}
+
+	/**
+	 * Lists the sagas that are due at the same time, after one of them.
+	 */
+	private static List<Listed> equal(SagaSql sql, SagaStatus status, @Nullable String name, Position start,
+			int limit) {
+		String equal = " and s.due_at = " + sql.database().literal(start.due()) + " and s.id > ?";
+		return (limit > 0) ? read(sql, status, name, equal, "s.id", limit, start.id()) : List.of();
+	}
+
+	private static List<Listed> read(SagaSql sql, SagaStatus status, @Nullable String name, String range, String order,
+			int limit, Object... operands) {
+		List<Object> parameters = new ArrayList<>(List.of(status.name()));
+		if (name != null) {
+			parameters.add(name);
+		}
+		parameters.addAll(List.of(operands));
+		parameters.add(limit);
+		Database kind = sql.database();
+		return sql.query(
+				columns(kind) + " from " + sql.instance() + " s where s.status = ?"
+						+ ((name != null) ? " and s.name = ?" : "") + range + " order by " + order + " limit ?",
+				parameters, (row, number) -> new Listed(saga(row, kind, List.of()),
+						new Position(status == SagaStatus.HALTED, kind.instant(row, "due_at"), row.getString("id"))));
 	}
 
 	@Override
@@ -203,7 +313,37 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		return ids.size();
 	}
 
-	private record Listed(SagaSnapshot saga, long order) {
+	private record Listed(OperatedSaga saga, Position position) {
+	}
+
+	/**
+	 * The place of a saga in a list.
+	 *
+	 * @param halted whether it is halted: in a list of several statuses, these come last
+	 */
+	private record Position(boolean halted, Instant due, String id) implements Comparable<Position> {
+
+		private static final Pattern TEXT = Pattern.compile("([oh])(\\d{1,17})-([^\\x00]{1,64})");
+
+		static Position parse(String text) {
+			Matcher parts = TEXT.matcher(text);
+			if (!parts.matches()) {
+				throw new IllegalArgumentException("This is not the end of a page");
+			}
+			return new Position(parts.group(1).equals("h"),
+					Instant.EPOCH.plus(Long.parseLong(parts.group(2)), ChronoUnit.MICROS), parts.group(3));
+		}
+
+		@Override
+		public int compareTo(Position other) {
+			return Comparator.comparing(Position::due).thenComparing(Position::id).compare(this, other);
+		}
+
+		@Override
+		public String toString() {
+			return (this.halted ? "h" : "o") + ChronoUnit.MICROS.between(Instant.EPOCH, this.due) + "-" + this.id;
+		}
+
 	}
 
 	private record Count(int all, int unserved) {

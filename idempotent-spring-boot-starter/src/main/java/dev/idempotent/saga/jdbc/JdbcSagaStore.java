@@ -272,7 +272,8 @@ public final class JdbcSagaStore implements SagaStore {
 		List<Object> operands = List.<Object>of(owner.epoch(), change.from().name());
 		String reason = SagaStore.text(change.reason());
 		if (change.to() == SagaStatus.HALTED) {
-			return new Update(owner.id(), "status = ?, halted_in = ?, halt_reason = ?, due_at = null",
+			return new Update(owner.id(),
+					"status = ?, halted_in = ?, halt_reason = ?, due_at = " + sql.database().now(),
 					Arrays.asList(change.to().name(), change.from().name(), reason), condition, operands);
 		}
 		return new Update(owner.id(),

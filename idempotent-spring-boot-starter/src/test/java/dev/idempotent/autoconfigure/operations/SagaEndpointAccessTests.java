@@ -49,7 +49,8 @@ class SagaEndpointAccessTests {
 			assertThat(get(application, "").statusCode()).isEqualTo(200);
 			assertThat(get(application, "/" + id).statusCode()).isEqualTo(200);
 			assertThat(retry(application, id).statusCode()).isBetween(404, 405);
-			assertThat(application.bean(SagaAdministration.class).list(SagaStatus.HALTED, null, 10)).hasSize(1);
+			assertThat(application.bean(SagaAdministration.class).list(SagaStatus.HALTED, null, null, 10).sagas())
+				.hasSize(1);
 		}
 	}
 

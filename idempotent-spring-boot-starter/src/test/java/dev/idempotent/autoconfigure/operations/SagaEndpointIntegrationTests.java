@@ -1,6 +1,7 @@
 package dev.idempotent.autoconfigure.operations;
 
 import java.net.http.HttpResponse;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -9,6 +10,7 @@ import dev.idempotent.autoconfigure.operations.SagaShop.Audits;
 import dev.idempotent.autoconfigure.operations.SagaShop.Checkout;
 import dev.idempotent.autoconfigure.operations.SagaShop.Warehouse;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.Sagas;
@@ -91,17 +93,28 @@ class SagaEndpointIntegrationTests {
 		HttpResponse<byte[]> response = get("/" + id);
 		JsonNode answer = json(response, 200);
 		assertThat(answer.at("/saga").propertyNames()).containsExactlyInAnyOrder("id", "name", "status", "reason",
-				"attempts", "createdAt", "deadline");
+				"undoReason", "attempts", "createdAt", "deadline", "owner", "dueIn", "haltedIn", "haltedAt");
 		assertThat(answer.at("/saga/id").asString()).isEqualTo(id);
 		assertThat(answer.at("/saga/name").asString()).isEqualTo("checkout");
 		assertThat(answer.at("/saga/status").asString()).isEqualTo("HALTED");
 		assertThat(answer.at("/saga/reason").asString()).contains("The goods have left the warehouse");
+		assertThat(answer.at("/saga/undoReason").asString()).isEqualTo("The card is refused");
 		assertThat(answer.at("/saga/createdAt").asString()).startsWith("20").endsWith("Z");
+		assertThat(Instant.parse(answer.at("/saga/haltedAt").asString()))
+			.isAfter(Instant.parse(answer.at("/saga/createdAt").asString()));
+		assertThat(answer.at("/saga/haltedIn").asString()).isEqualTo("COMPENSATING");
+		assertThat(answer.at("/saga/dueIn").isNull()).isTrue();
+		assertThat(answer.at("/saga/owner")).isEqualTo(json(get(""), 200).at("/instance/process"));
+		assertThat(answer.get("haltedStep").asString()).isEqualTo("hold");
 		assertThat(answer.get("steps")).extracting((step) -> step.get("name").asString() + step.get("state").asString())
 			.containsExactly("orderDONE", "holdDONE", "chargeREFUSED");
-		assertThat(answer.at("/steps/0").propertyNames()).containsExactlyInAnyOrder("name", "state", "reason", "note",
-				"actionKey", "undoKey");
-		assertThat(answer.get("meaning").asString()).contains("does not continue by itself");
+		assertThat(answer.at("/steps/0").propertyNames()).containsExactlyInAnyOrder("name", "kind", "state", "reason",
+				"note", "refusedUndos", "begunAt", "compensatingAt", "endedAt", "actionKey", "undoKey");
+		assertThat(answer.at("/steps/0/kind").asString()).isEqualTo("COMPENSATED_TRANSACTION");
+		assertThat(answer.at("/steps/1/refusedUndos").asInt()).isOne();
+		assertThat(answer.at("/steps/1/begunAt").asString()).endsWith("Z");
+		assertThat(answer.get("meaning").asString()).contains("does not continue by itself")
+			.startsWith("It was halted while its steps were undone, at the step 'hold'");
 		assertThat(text(response)).doesNotContain(this.order, "held for");
 	}
 
@@ -116,6 +129,68 @@ class SagaEndpointIntegrationTests {
 		assertThat(json(get("/list?status=COMPLETED"), 200).get("sagas")).hasSize(2);
 		assertThat(json(get("/list?status=COMPLETED&limit=1"), 200).get("sagas")).hasSize(1);
 		assertThat(json(get("/list?status=COMPLETED&name=other"), 200).get("sagas")).isEmpty();
+	}
+
+	@Test
+	void listsSagasInPages() {
+		List<String> all = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			warehouse().acceptReturns(false);
+			String each = UUID.randomUUID().toString();
+			all.add(catchThrowableOfType(SagaHaltedException.class, () -> checkout().place(each, "refused")).id()
+				.digest());
+		}
+		JsonNode first = json(get("/list?status=HALTED&limit=2"), 200);
+		JsonNode second = json(get("/list?status=HALTED&limit=2&after=" + first.get("next").asString()), 200);
+		assertThat(second.get("next").isNull()).isTrue();
+		List<String> listed = new ArrayList<>();
+		first.get("sagas").forEach((saga) -> listed.add(saga.get("id").asString()));
+		second.get("sagas").forEach((saga) -> listed.add(saga.get("id").asString()));
+		assertThat(listed).isEqualTo(all);
+	}
+
+	@Test
+	void showsAndRetriesASagaOfALaterVersionOfTheApplication() {
+		String id = halt();
+		application.bean(JdbcTemplate.class)
+			.update("update operated_saga_step set kind = 'LATER', state = 'PAUSED' where name = 'hold'");
+		assertThat(json(get("/" + id), 200).at("/steps/1/state").asString()).isEqualTo("PAUSED");
+		json(post(id + "/retry", ""), 200);
+	}
+
+	@Test
+	void keepsTheNoteOfTheFirstOfTwoOperators() {
+		String id = halt();
+		json(post(id + "/skip", SKIP), 200);
+		json(post(id + "/skip", SKIP), 200);
+		assertThat(
+				json(post(id + "/skip", "{\"step\":\"hold\",\"note\":\"Paid back\"}"), 409).get("problem").asString())
+			.isEqualTo("The step is already skipped, with another note");
+		assertThat(json(get("/" + id), 200).at("/steps/1/note").asString()).isEqualTo("Booked out by hand, ticket 42");
+		assertThat(application.bean(Audits.class).events()).hasSize(2);
+	}
+
+	@Test
+	void retriesASagaOnceForTwoOperators() throws InterruptedException {
+		String id = halt();
+		// It is not halted again before the second operator comes.
+		warehouse().acceptReturns(true);
+		List<Integer> answers = Race.of(2, (runner) -> post(id + "/retry", "{\"note\":\"Returns work\"}").statusCode());
+		assertThat(answers).containsOnly(200, 409);
+		assertThat(audited().getData()).containsEntry("note", "Returns work");
+	}
+
+	@Test
+	void letsOnlyThePathDecideWhatIsDone() {
+		String id = halt();
+		String body = "{\"operation\":\"skip\",\"step\":\"hold\",\"note\":\"done\"}";
+		assertThat(json(post(id + "/retry", body), 400).get("problem").asString()).contains("a part of its path");
+		assertThat(json(post(id + "/retry?operation=skip&step=hold&note=done", "{}"), 400).get("problem").asString())
+			.contains("a part of its path");
+		assertThat(json(post(ABSENT + "/retry", "{\"id\":\"" + id + "\"}"), 400).get("problem").asString())
+			.contains("a part of its path");
+		assertThat(application.bean(Audits.class).events()).isEmpty();
+		assertThat(json(get("/" + id), 200).at("/saga/status").asString()).isEqualTo("HALTED");
 	}
 
 	@Test
@@ -186,6 +261,12 @@ class SagaEndpointIntegrationTests {
 		assertThat(json(get("/list?status=stuck"), 400).get("action").asString()).contains("COMPENSATING, COMPLETED");
 		assertThat(json(get("/list?name="), 400).get("problem").asString()).isEqualTo("The parameter 'name' is empty");
 		assertThat(json(get("/list?limit=501"), 400).get("action").asString()).contains("at most 500");
+		for (String after : List.of("", "4711", "h1-", "o99999999999999999999-" + id)) {
+			assertThat(json(get("/list?after=" + after), 400).get("problem").asString())
+				.isEqualTo("The parameter 'after' is not the end of a page");
+		}
+		assertThat(json(post(id + "/retry", "{\"note\":\"" + "x".repeat(1001) + "\"}"), 400).get("problem").asString())
+			.isEqualTo("The 'note' is too long");
 		assertThat(json(get("/list?limit=many"), 400).get("problem").asString()).contains("'limit'");
 		assertThat(json(post(id + "/explode", ""), 400).get("action").asString()).contains("/retry", "/skip");
 		assertThat(json(post("4711/retry", ""), 400).get("problem").asString()).contains("no id of a saga");

@@ -27,7 +27,7 @@ import static org.awaitility.Awaitility.await;
  * A handler that goes on after its database has rolled back its transaction to break a
  * deadlock, and begun another one.
  */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class H2HandlerDeadlockTests {
 
 	@Test
@@ -96,7 +96,7 @@ class H2HandlerDeadlockTests {
 				});
 				shop.append(HandlerShop.event("order.placed", "1").withKey("key"),
 						HandlerShop.event("order.placed", "2").withKey("key"));
-				assertThat(waiting.get(30, TimeUnit.SECONDS)).isTrue();
+				assertThat(waiting.get(60, TimeUnit.SECONDS)).isTrue();
 				await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 				assertThat(shop.work("book")).containsExactly("1", "2");
 				connection.rollback();

@@ -23,7 +23,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Handlers whose transaction the database ends.
  */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HandlersEndedByPostgresIntegrationTests {
 
 	@RegisterExtension
@@ -55,7 +55,7 @@ class HandlersEndedByPostgresIntegrationTests {
 					shop.jdbc().update("update handler_account set n = n + 1 where id = 'b'");
 				});
 				shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
-				waiting.get(30, TimeUnit.SECONDS);
+				waiting.get(60, TimeUnit.SECONDS);
 				await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 				assertThat(calls).hasValue(2);
 				assertThat(shop.work("book")).containsExactly("1");

@@ -8,14 +8,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.DeadEvents.DeadPage;
 import dev.idempotent.outbox.EventFacts;
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxSamples;
@@ -29,6 +32,9 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
+import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
+import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -73,7 +79,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		Row row = append(one).get(0);
 		ListedEvent due = pendingOne();
 		assertThat(due).isEqualTo(new ListedEvent(due.position(), row.id(), one.event().id().toString(), "one", TOPIC,
-				0, due.age(), Duration.ZERO, false, null, "one".length()));
+				false, 0, due.age(), Duration.ZERO, false, null, "one".length()));
 		assertThat(due.age()).isBetween(Duration.ZERO, Duration.ofMinutes(2));
 		List<Claim> claims = claim();
 		assertThat(pendingOne().leased()).isTrue();
@@ -84,10 +90,13 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		assertThat(waiting.leased()).isFalse();
 		assertThat(waiting.attempts()).isOne();
 		assertThat(waiting.availableIn()).isBetween(LEASE.minusMinutes(2), LEASE);
+		assertThat(operations().waiting(ALL, null, 5).events()).extracting(ListedEvent::row).containsExactly(row.id());
 		assertThat(operations().blocked(ALL, null, 5).events()).isEmpty();
 		endLeases();
+		assertThat(operations().waiting(ALL, null, 5).events()).isEmpty();
 		table().block(failures(claim(), "refused"));
 		assertThat(operations().blocked(ALL, null, 5).events()).extracting(ListedEvent::row).containsExactly(row.id());
+		assertThat(operations().waiting(ALL, null, 5).events()).isEmpty();
 		assertThat(pendingOne().availableIn()).isNull();
 	}
 
@@ -109,7 +118,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	private OutboxOperations fresh(HikariDataSource pool) {
-		return new OutboxOperations(pool, fixture().tables());
+		return new OutboxOperations(pool, fixture().tables(), PayloadEncryption.NONE);
 	}
 
 	private ListedEvent pendingOne() {
@@ -160,6 +169,138 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		assertThat(second.next()).isNull();
 	}
 
+	@Test
+	void examinesALimitedNumberOfDeadEventsForAPage() {
+		bury("one");
+		for (int i = 0; i < 14; i++) {
+			template().update("insert into " + dead() + " (lane, sequence, attempts, created_at, " + EventRow.COLUMNS
+					+ ") select lane, sequence, attempts, created_at, " + EventRow.COLUMNS + " from " + dead());
+		}
+		UUID last = bury("last").get(0);
+		for (DeadFilter rare : List.of(new DeadFilter(null, "last", null), new DeadFilter(last, null, null))) {
+			DeadPage first = deadEvents().list(rare, 0, 5);
+			assertThat(first.events()).isEmpty();
+			DeadPage second = deadEvents().list(rare, Objects.requireNonNull(first.next()), 5);
+			assertThat(second.events()).extracting(DeadEvent::type).containsExactly("last");
+			assertThat(second.next()).isNull();
+		}
+	}
+
+	@Test
+	void listsTheQueueOfAnEventPageByPage() {
+		List<NewEvent> events = List.of(ordered("a", "a1"), ordered("a", "a2"), ordered("b", "b1"), ordered("a", "a3"));
+		append(events.toArray(NewEvent[]::new));
+		table().block(failures(claim(), "refused"));
+		String head = events.get(0).event().id().toString();
+		for (int of : List.of(0, 1, 3)) {
+			Queue first = queue(events.get(of), null, 2);
+			assertThat(types(first)).containsExactly("a1", "a2");
+			assertThat(first.page().events()).allMatch(ListedEvent::ordered);
+			Queue second = queue(events.get(of), first.page().next(), 2);
+			assertThat(types(second)).containsExactly("a3");
+			assertThat(second.page().next()).isNull();
+			assertThat(List.of(first, second)).extracting(Queue::head).containsOnly(head);
+		}
+		assertThat(types(queue(events.get(2), null, 2))).containsExactly("b1");
+	}
+
+	@Test
+	void listsTheQueueOfAnEventWithoutOrder() {
+		NewEvent alone = unordered("one");
+		append(alone, unordered("two"));
+		Queue queue = queue(alone, null, 2);
+		assertThat(types(queue)).containsExactly("one");
+		assertThat(queue.page().events()).noneMatch(ListedEvent::ordered);
+		assertThat(queue.head()).isEqualTo(alone.event().id().toString());
+	}
+
+	@Test
+	void findsNoQueueOfAnEventThatDoesNotWait() {
+		NewEvent later = delayed("later", HOUR);
+		append(later);
+		assertThat(operations().queue(later.event().id(), null, 5)).isNull();
+		assertThat(operations().queue(bury("dead").get(0), null, 5)).isNull();
+		assertThat(operations().queue(UUID.randomUUID(), null, 5)).isNull();
+	}
+
+	/**
+	 * Other programs can insert an id twice.
+	 */
+	@Test
+	void listsTheFirstQueueOfAnIdThatSeveralRowsHave() {
+		NewEvent event = unordered("one");
+		append(event);
+		template().update(
+				"insert into " + events() + " (lane, event_id, topic, type, payload) values (?, ?, ?, 'again', ?)",
+				Long.MAX_VALUE, parameter(event.event().id()), TOPIC, new byte[1]);
+		Queue first = queue(event, null, 1);
+		assertThat(types(first)).containsExactly("one");
+		String behind = first.page().events().get(0).position();
+		assertThat(types(queue(event, behind, 1))).containsExactly("again");
+	}
+
+	@Test
+	void searchesTheQueueOfAnEventInSteps() {
+		append("one");
+		for (int i = 0; i < 14; i++) {
+			doubleEvents();
+		}
+		template().update("update " + events() + " set lane = 0");
+		NewEvent event = ordered("key", "last");
+		append(event);
+		template().update("update " + events() + " set lane = ? where type = 'last'", Long.MAX_VALUE);
+		Queue first = queue(event, null, 5);
+		assertThat(types(first)).isEmpty();
+		assertThat(first.head()).isNull();
+		Queue second = queue(event, first.page().next(), 5);
+		assertThat(types(second)).containsExactly("last");
+		assertThat(second.head()).isEqualTo(event.event().id().toString());
+	}
+
+	@Test
+	void readsAPayloadInEachState() {
+		NewEvent one = unordered("one");
+		NewEvent later = delayed("later", HOUR);
+		UUID dead = bury("dead").get(0);
+		append(one, later);
+		UUID pending = one.event().id();
+		assertThat(payload(operations().readPending(pending, null))).isEqualTo("one");
+		assertThat(payload(operations().readDelayed(later.event().id(), null))).isEqualTo("later");
+		assertThat(payload(operations().readDead(dead, 0))).isEqualTo("dead");
+		assertThat(operations().readPending(dead, null)).isNull();
+		assertThat(operations().readDelayed(pending, null)).isNull();
+		assertThat(operations().readDead(pending, 0)).isNull();
+		long row = deadEvents().list(ALL, 0, 1).events().get(0).row();
+		assertThat(operations().readDead(dead, row)).isNull();
+		assertThat(payload(operations().readDead(dead, row - 1))).isEqualTo("dead");
+	}
+
+	private static String payload(@Nullable ReadEvent read) {
+		assertThat(Objects.requireNonNull(read).unreadable()).isNull();
+		return new String(read.event().payload(), StandardCharsets.UTF_8);
+	}
+
+	@Test
+	void tellsWhyAPayloadCannotBeRead() {
+		NewEvent one = unordered("one");
+		append(one);
+		template().update("update " + events() + " set headers = '{\"ce_encrypted\": \"1\"}'");
+		assertThat(operations().readPending(one.event().id(), null)).isNotNull()
+			.satisfies((read) -> assertThat(read.unreadable()).startsWith("The payload cannot be decrypted: "));
+		template().update("update " + events() + " set headers = 'x'");
+		assertThat(operations().readPending(one.event().id(), null)).isNotNull()
+			.satisfies(
+					(read) -> assertThat(read.unreadable()).isEqualTo("Its headers are not a JSON object of strings"));
+	}
+
+	private Queue queue(NewEvent event, @Nullable String after, int limit) {
+		return Objects.requireNonNull(operations().queue(event.event().id(), after, limit));
+	}
+
+	private static List<String> types(Queue queue) {
+		return queue.page().events().stream().map(ListedEvent::type).toList();
+	}
+
 	private void doubleEvents() {
 		template().update("insert into " + events() + " (event_id, topic, type, payload) select event_id, topic, type, "
 				+ "payload from " + events());
@@ -169,6 +310,9 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	@ValueSource(strings = { "", "1", "x-1", "1-", "-", "1-2-3", "-1-1" })
 	void rejectsWhatIsNotTheEndOfAPage(String after) {
 		assertThatIllegalArgumentException().isThrownBy(() -> operations().pending(ALL, after, 5));
+		assertThatIllegalArgumentException().isThrownBy(() -> operations().queue(UUID.randomUUID(), after, 5));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> operations().queue(UUID.randomUUID(), "queue-" + after, 5));
 	}
 
 	@Test
@@ -236,9 +380,11 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	@Test
 	void listsDeadEventsPageByPage() {
 		bury("one", "two", "three");
-		List<DeadEvent> page = deadEvents().list(ALL, 0, 2);
-		assertThat(page).hasSize(2);
-		assertThat(deadEvents().list(ALL, page.get(1).row(), 2)).hasSize(1);
+		DeadPage page = deadEvents().list(ALL, 0, 2);
+		assertThat(page.events()).hasSize(2);
+		assertThat(page.next()).isEqualTo(page.events().get(1).row());
+		assertThat(deadEvents().list(ALL, page.events().get(1).row(), 2).events()).hasSize(1);
+		assertThat(deadEvents().list(ALL, page.events().get(1).row(), 2).next()).isNull();
 	}
 
 	@Test
@@ -249,10 +395,10 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		append(secret);
 		table().bury(failures(claim(), "refused"));
 		age(HOUR);
-		DeadEvent event = deadEvents().list(ALL, 0, 1).get(0);
+		DeadEvent event = deadEvents().list(ALL, 0, 1).events().get(0);
 		assertThat(event.deadFor()).isBetween(HOUR, HOUR.plusMinutes(2));
-		assertThat(event).isEqualTo(new DeadEvent(secret.event().id(), event.row(), "one", TOPIC, 1, event.deadFor(),
-				"refused", "secret".length()));
+		assertThat(event).isEqualTo(new DeadEvent(secret.event().id(), event.row(), "one", TOPIC, true, 1,
+				event.deadFor(), "refused", "secret".length()));
 		assertThat(event.toString()).doesNotContain("secret");
 	}
 
@@ -307,7 +453,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	@Test
 	void skipsALockedDeadEvent() throws SQLException {
 		bury("one", "two");
-		long locked = deadEvents().list(ALL, 0, 1).get(0).row();
+		long locked = deadEvents().list(ALL, 0, 1).events().get(0).row();
 		try (Connection other = fixture().dataSource().getConnection()) {
 			other.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
 			other.setAutoCommit(false);
@@ -319,7 +465,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 			assertThat(deadEvents().discard(ALL)).isOne();
 			other.rollback();
 		}
-		assertThat(deadEvents().list(ALL, 0, 5)).extracting(DeadEvent::row).containsExactly(locked);
+		assertThat(deadEvents().list(ALL, 0, 5).events()).extracting(DeadEvent::row).containsExactly(locked);
 	}
 
 	@Test
@@ -391,7 +537,8 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void doesNotQueryMissingTablesAgain() {
-		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), new OutboxTables("late_"));
+		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), new OutboxTables("late_"),
+				PayloadEncryption.NONE);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary)
 			.withMessage("The tables of the outbox do not exist");
@@ -481,7 +628,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	final OutboxOperations operations() {
-		return new OutboxOperations(fixture().dataSource(), fixture().tables());
+		return new OutboxOperations(fixture().dataSource(), fixture().tables(), PayloadEncryption.NONE);
 	}
 
 	private JdbcDeadEvents deadEvents() {

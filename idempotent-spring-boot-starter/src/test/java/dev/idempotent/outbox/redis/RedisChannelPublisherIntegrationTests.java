@@ -30,7 +30,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class RedisChannelPublisherIntegrationTests {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 

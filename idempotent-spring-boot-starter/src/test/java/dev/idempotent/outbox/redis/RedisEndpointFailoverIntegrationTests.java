@@ -22,7 +22,7 @@ import static org.awaitility.Awaitility.await;
  */
 class RedisEndpointFailoverIntegrationTests {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 

@@ -17,7 +17,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 class RedisStreamPublisherContractIntegrationTests extends OutboxPublisherContract {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();

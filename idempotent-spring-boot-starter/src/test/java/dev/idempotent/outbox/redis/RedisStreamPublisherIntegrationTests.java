@@ -3,7 +3,6 @@ package dev.idempotent.outbox.redis;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -42,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RedisStreamPublisherIntegrationTests {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
@@ -152,7 +151,12 @@ class RedisStreamPublisherIntegrationTests {
 
 	@Test
 	void usesOneConnectionPerThreadAndKeepsThem() throws Exception {
-		int before = clients();
+		LettuceConnectionFactory named = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration(redis.host(), redis.port()),
+				LettuceClientConfiguration.builder().clientName("one-per-thread").build());
+		named.afterPropertiesSet();
+		RedisStreamPublisher shared = RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(named, TIMEOUT), null,
+				0, TIMEOUT);
 		CyclicBarrier barrier = new CyclicBarrier(4);
 		List<CompletableFuture<Void>> threads = new ArrayList<>();
 		for (int thread = 0; thread < 4; thread++) {
@@ -160,12 +164,15 @@ class RedisStreamPublisherIntegrationTests {
 			threads.add(CompletableFuture.runAsync(() -> {
 				for (int round = 0; round < 20; round++) {
 					await(barrier);
-					assertThat(this.publisher.publish(Events.numbered(stream, 50))).containsOnly(DELIVERED);
+					assertThat(shared.publish(Events.numbered(stream, 50))).containsOnly(DELIVERED);
 				}
 			}, (task) -> new Thread(task).start()));
 		}
 		CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
-		assertThat(clients() - before).isBetween(1, 4);
+		assertThat(this.template.getClientList()).filteredOn((client) -> "one-per-thread".equals(client.getName()))
+			.hasSizeBetween(1, 4);
+		shared.close();
+		named.destroy();
 		for (int thread = 0; thread < 4; thread++) {
 			List<String> twentyTimes = new ArrayList<>();
 			IntStream.range(0, 20).forEach((round) -> twentyTimes.addAll(Streams.numbers(50)));
@@ -225,10 +232,6 @@ class RedisStreamPublisherIntegrationTests {
 	private RedisStreamPublisher publisher(@Nullable Long maxLength, int waitReplicas, Duration waitTimeout) {
 		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(redis.connect(), TIMEOUT), maxLength,
 				waitReplicas, waitTimeout);
-	}
-
-	private int clients() {
-		return this.template.getClientList().size();
 	}
 
 	private static void await(CyclicBarrier barrier) {

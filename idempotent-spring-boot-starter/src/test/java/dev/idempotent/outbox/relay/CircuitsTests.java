@@ -99,12 +99,13 @@ class CircuitsTests {
 			this.circuit.keep(wake(lane % 2, lane));
 		}
 		Set<String> probed = new HashSet<>();
-		for (int i = 0; i < 2; i++) {
+		// After a stall, both are due, and the first one may be probed twice.
+		await().until(() -> {
 			String topic = awaitProbe().topic();
 			probed.add(topic);
 			this.circuit.record(List.of(event(Integer.parseInt(topic.substring(5)))), List.of(GONE));
-		}
-		assertThat(probed).containsExactlyInAnyOrder("test:0", "test:1");
+			return probed.size() == 2;
+		});
 	}
 
 	@Test
@@ -189,7 +190,8 @@ class CircuitsTests {
 		record(AWAY);
 		record(DELIVERED, DELIVERED);
 		record(DELIVERED);
-		assertThat(output.getOut().lines()).hasSize(2);
+		// Without what threads of earlier tests may log.
+		assertThat(output.getOut().lines().filter((line) -> line.contains("publisher of test"))).hasSize(2);
 		assertThat(output).contains("The publisher of test is unavailable; events are kept until it recovers: away")
 			.containsPattern("The publisher of test is available again, after \\d+ ms");
 	}

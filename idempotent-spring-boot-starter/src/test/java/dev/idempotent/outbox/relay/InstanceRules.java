@@ -99,7 +99,8 @@ abstract class InstanceRules extends RelayRules {
 
 	@Test
 	void deliversCommittedEventsWhenItStops() {
-		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.workers=1", "idempotent.outbox.relay.batch-size=1");
+		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.workers=1", "idempotent.outbox.relay.batch-size=1",
+				"idempotent.outbox.relay.drain-timeout=1m");
 		awaitFirstPass(shop);
 		IntStream.range(0, 50).forEach((i) -> shop.append("order-" + i));
 		shop.relay().stop();

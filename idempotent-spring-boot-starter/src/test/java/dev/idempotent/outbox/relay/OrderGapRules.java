@@ -122,13 +122,13 @@ abstract class OrderGapRules extends OutageRules {
 
 	@Test
 	void stopsAlthoughAnEventIsBehindOneOfADeadInstance() throws InterruptedException {
-		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.lease=1h", "idempotent.outbox.relay.drain-timeout=40s");
+		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.lease=1h", "idempotent.outbox.relay.drain-timeout=5m");
 		CountDownLatch open = appendAroundAnEventOfADeadInstance(shop);
 		Thread stop = new Thread(shop.relay()::stop);
 		stop.start();
 		await().until(() -> !shop.relay().isRunning());
 		open.countDown();
-		stop.join(30_000);
+		stop.join(60_000);
 		assertThat(stop.isAlive()).isFalse();
 		assertThat(shop.broker().types().size() + shop.ordered()).isEqualTo(3);
 		assertThat(shop.database()

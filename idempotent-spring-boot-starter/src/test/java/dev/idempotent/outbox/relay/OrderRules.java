@@ -10,9 +10,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import dev.idempotent.idempotency.Race;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.idempotency.Race;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -148,7 +148,7 @@ abstract class OrderRules extends OrderGapRules {
 
 	@Test
 	void deliversManyEventsOfAKey() {
-		Shop shop = open(Shop.SELDOM);
+		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.lease=1h");
 		CountDownLatch open = new CountDownLatch(1);
 		shop.broker().answer((event) -> {
 			awaitLatch(open);
@@ -165,7 +165,7 @@ abstract class OrderRules extends OrderGapRules {
 
 	@Test
 	void deliversCommittedOrderedEventsWhenItStops() {
-		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.workers=1");
+		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.workers=1", "idempotent.outbox.relay.drain-timeout=1m");
 		awaitFirstPass(shop);
 		for (int i = 1; i <= 30; i++) {
 			shop.appendOrdered("a", Integer.toString(i));

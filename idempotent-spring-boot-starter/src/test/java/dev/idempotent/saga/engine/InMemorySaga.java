@@ -11,6 +11,8 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
+import dev.idempotent.saga.engine.SagaAdministration.OperatedStep;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
@@ -123,8 +125,9 @@ final class InMemorySaga {
 			}
 			JournalEntry cut = new JournalEntry(entry.name(), entry.number(), entry.kind(), entry.state(),
 					entry.result(), cut(entry.reason()), entry.refusedUndos());
+			boolean open = entry.state() == StepState.ACTING || entry.state() == StepState.COMPENSATING;
 			this.journal.put(entry.name(), new Step(cut, (before != null) ? before.begunAt() : now, compensating,
-					(before != null) ? before.note() : null));
+					open ? null : now, (before != null) ? before.note() : null));
 		}
 	}
 
@@ -132,7 +135,8 @@ final class InMemorySaga {
 		this.arguments = null;
 		this.journal.replaceAll((step, stored) -> {
 			JournalEntry entry = stored.entry();
-			return new Step(entry.withoutResult(), stored.begunAt(), stored.compensatingAt(), stored.note());
+			return new Step(entry.withoutResult(), stored.begunAt(), stored.compensatingAt(), stored.endedAt(),
+					stored.note());
 		});
 	}
 
@@ -155,7 +159,26 @@ final class InMemorySaga {
 		return SagaStore.text(text);
 	}
 
-	record Step(JournalEntry entry, Instant begunAt, @Nullable Instant compensatingAt, @Nullable String note) {
+	OperatedSaga operated(Instant now, List<OperatedStep> shown) {
+		boolean halted = this.status == SagaStatus.HALTED;
+		Duration left = (this.due == null || this.due.isBefore(now)) ? Duration.ZERO : Duration.between(now, this.due);
+		return new OperatedSaga(new SagaOwner(this.id, this.epoch), this.name, this.status, this.haltedIn,
+				halted ? this.due : null, this.haltReason, this.reason, this.process, halted ? null : left,
+				this.attempts, this.createdAt, this.deadline, shown);
+	}
+
+	List<OperatedStep> operatedSteps() {
+		return this.journal.values()
+			.stream()
+			.sorted(Comparator.comparingInt((step) -> step.entry().number()))
+			.map((step) -> new OperatedStep(step.entry().name(), step.entry().kind().name(),
+					step.entry().state().name(), step.entry().reason(), step.note(), step.entry().refusedUndos(),
+					step.begunAt(), step.compensatingAt(), step.endedAt()))
+			.toList();
+	}
+
+	record Step(JournalEntry entry, Instant begunAt, @Nullable Instant compensatingAt, @Nullable Instant endedAt,
+			@Nullable String note) {
 	}
 
 }

@@ -9,10 +9,10 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
@@ -137,7 +137,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 		if (change.to() == SagaStatus.HALTED) {
 			row.haltedIn = change.from();
 			row.haltReason = InMemorySaga.cut(change.reason());
-			row.due = null;
+			row.due = now();
 		}
 		else {
 			row.reason = (change.reason() != null) ? InMemorySaga.cut(change.reason()) : row.reason;
@@ -245,33 +245,40 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 		return this.rows.change(id, (row) -> {
 			InMemorySaga.Step stored = row.journal.get(step);
 			if (row.haltedIn != SagaStatus.COMPENSATING || stored == null
-					|| stored.entry().state() == StepState.COMPENSATED) {
+					|| stored.entry().state() == StepState.COMPENSATED || (stored.entry().state() == StepState.SKIPPED
+							&& !Objects.equals(InMemorySaga.cut(note), stored.note()))) {
 				return false;
 			}
 			row.journal.put(step, new InMemorySaga.Step(stored.entry().in(StepState.SKIPPED), stored.begunAt(),
-					stored.compensatingAt(), InMemorySaga.cut(note)));
+					stored.compensatingAt(), now(), InMemorySaga.cut(note)));
 			row.epoch++;
 			return true;
 		});
 	}
 
 	@Override
-	public List<SagaSnapshot> list(@Nullable SagaStatus status, @Nullable String name, int limit) {
-		Predicate<InMemorySaga> wanted = (row) -> (status == null) ? !hasEnded(row) : row.status == status;
-		boolean ended = status == SagaStatus.COMPLETED || status == SagaStatus.COMPENSATED;
-		return this.rows.committed()
-			.stream()
-			.filter(wanted)
-			.filter((row) -> name == null || row.name.equals(name))
-			.sorted(ended ? BY_DUE.reversed() : BY_DUE)
-			.limit(limit)
-			.map((row) -> withoutSteps(row.stored(now()).toSnapshot()))
-			.toList();
+	public @Nullable OperatedSaga inspect(IdempotencyKey id) {
+		InMemorySaga row = this.rows.committed(id);
+		return (row != null) ? row.operated(now(), row.operatedSteps()) : null;
 	}
 
-	private static SagaSnapshot withoutSteps(SagaSnapshot saga) {
-		return new SagaSnapshot(saga.id(), saga.name(), saga.status(), saga.reason(), saga.attempts(), saga.createdAt(),
-				saga.deadline(), List.of());
+	@Override
+	public Page list(@Nullable SagaStatus status, @Nullable String name, @Nullable String after, int limit) {
+		boolean ended = status == SagaStatus.COMPLETED || status == SagaStatus.COMPENSATED;
+		Comparator<InMemorySaga> order = Comparator.comparing((InMemorySaga row) -> row.status == SagaStatus.HALTED)
+			.thenComparing(ended ? BY_DUE.reversed() : BY_DUE)
+			.thenComparing((row) -> row.id.digest());
+		List<InMemorySaga> page = this.rows.committed()
+			.stream()
+			.filter((row) -> (status == null) ? !hasEnded(row) : row.status == status)
+			.filter((row) -> name == null || row.name.equals(name))
+			.sorted(order)
+			.dropWhile((row) -> after != null && !row.id.digest().equals(after))
+			.skip((after != null) ? 1 : 0)
+			.limit(limit)
+			.toList();
+		return new Page(page.stream().map((row) -> row.operated(now(), List.of())).toList(),
+				(page.size() == limit) ? page.get(limit - 1).id.digest() : null);
 	}
 
 	@Override

@@ -1,6 +1,9 @@
 package dev.idempotent.saga.engine;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -10,9 +13,14 @@ import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.SagaAdministration.Counts;
+import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
+import dev.idempotent.saga.engine.SagaAdministration.OperatedStep;
+import dev.idempotent.saga.engine.SagaAdministration.Page;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StatusChange;
+import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -56,6 +64,7 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 		for (int i = 0; i < 2; i++) {
 			assertThat(administration().skip(this.saga.id(), "hold", note)).isTrue();
 		}
+		assertThat(administration().skip(this.saga.id(), "hold", "by another operator")).isFalse();
 		SagaSnapshot.Step step = find().toSnapshot().steps().get(0);
 		assertThat(step.state()).isEqualTo(StepState.SKIPPED);
 		assertThat(step.note()).isEqualTo("n".repeat(1000));
@@ -100,10 +109,129 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 		assertThat(ids(SagaStatus.HALTED, "checkout", 10)).containsExactly(this.saga.id());
 		assertThat(ids(SagaStatus.COMPLETED, null, 10)).containsExactly(ended.id());
 		assertThat(ids(SagaStatus.COMPENSATED, null, 10)).isEmpty();
-		assertThat(administration().list(SagaStatus.HALTED, null, 1)).singleElement().satisfies((halted) -> {
-			assertThat(halted.steps()).isEmpty();
-			assertThat(halted.reason()).isEqualTo("unreadable");
+		assertThat(administration().list(SagaStatus.HALTED, null, null, 1).sagas()).singleElement()
+			.satisfies((halted) -> {
+				assertThat(halted.steps()).isEmpty();
+				assertThat(halted.haltReason()).isEqualTo("unreadable");
+				assertThat(halted.haltedIn()).isEqualTo(SagaStatus.EXECUTING);
+			});
+	}
+
+	@Test
+	void listsEachSagaOnceInPages() {
+		List<Object> halted = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			NewSaga one = SagaSamples.saga((i == 3) ? "refund" : "checkout", SagaStatus.EXECUTING);
+			halt(one, SagaStatus.EXECUTING);
+			halted.add(one.id());
+			pass(SECOND);
+		}
+		List<Object> open = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			NewSaga one = SagaSamples.saga("checkout", (i < 2) ? SagaStatus.STARTED : SagaStatus.EXECUTING);
+			this.store.insert(one, List.of());
+			open.add(one.id());
+			pass(SECOND);
+		}
+		List<Object> all = pages(null, null, 2);
+		assertThat(all).hasSize(9).doesNotHaveDuplicates().startsWith(open.toArray()).endsWith(halted.toArray());
+		assertThat(pages(null, null, 3)).isEqualTo(all);
+		assertThat(pages(SagaStatus.HALTED, null, 2)).isEqualTo(halted);
+		assertThat(pages(SagaStatus.HALTED, "refund", 1)).containsExactly(halted.get(3));
+		assertThat(pages(null, "refund", 1)).containsExactly(halted.get(3));
+	}
+
+	@Test
+	void listsEndedSagasInPagesFromTheLatestOn() {
+		List<Object> ended = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			NewSaga one = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+			this.store.insert(one, List.of());
+			this.store.change(one.owner(), complete(), List.of());
+			ended.add(0, one.id());
+			pass(SECOND);
+		}
+		assertThat(pages(SagaStatus.COMPLETED, null, 2)).isEqualTo(ended);
+		assertThat(pages(SagaStatus.COMPLETED, "checkout", 5)).isEqualTo(ended);
+	}
+
+	@Test
+	void inspectsASagaThatIsUndone() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		OperatedSaga running = inspect();
+		assertThat(running.process()).isEqualTo("first");
+		assertThat(running.dueIn()).isBetween(LEASE.dividedBy(2), LEASE);
+		assertThat(running.haltedIn()).isNull();
+		assertThat(running.haltedAt()).isNull();
+		assertThat(running.haltedStep()).isNull();
+		assertThat(running.steps()).singleElement().satisfies((step) -> {
+			assertThat(step.kind()).isEqualTo("COMPENSATED_CALL");
+			assertThat(step.state()).isEqualTo("ACTING");
+			assertThat(step.begunAt()).isAfterOrEqualTo(running.createdAt());
+			assertThat(step.compensatingAt()).isNull();
+			assertThat(step.endedAt()).isNull();
 		});
+		this.store.change(this.owner, compensate("declined"), List.of(SagaSamples.done("hold", 1)));
+		OperatedStep done = inspect().steps().get(0);
+		assertThat(done.endedAt()).isAfterOrEqualTo(done.begunAt());
+		this.store.write(this.owner, SagaStatus.COMPENSATING, 2,
+				List.of(SagaSamples.done("hold", 1).in(StepState.COMPENSATING)), LEASE);
+		OperatedStep undoing = inspect().steps().get(0);
+		assertThat(undoing.begunAt()).isEqualTo(done.begunAt());
+		assertThat(undoing.compensatingAt()).isAfterOrEqualTo(done.begunAt());
+		assertThat(undoing.endedAt()).isNull();
+		this.store.change(this.owner,
+				new StatusChange(SagaStatus.COMPENSATING, SagaStatus.HALTED, null, "refused", LEASE),
+				List.of(SagaSamples.done("hold", 1).undoRefused()));
+		OperatedSaga halted = inspect();
+		assertThat(halted.haltedIn()).isEqualTo(SagaStatus.COMPENSATING);
+		assertThat(halted.haltedAt()).isAfterOrEqualTo(undoing.compensatingAt());
+		assertThat(halted.haltReason()).isEqualTo("refused");
+		assertThat(halted.reason()).isEqualTo("declined");
+		assertThat(halted.haltedStep()).isEqualTo("hold");
+		assertThat(halted.dueIn()).isNull();
+		OperatedStep refused = halted.steps().get(0);
+		assertThat(refused.state()).isEqualTo("DONE");
+		assertThat(refused.refusedUndos()).isOne();
+		assertThat(refused.compensatingAt()).isNull();
+		assertThat(halted.undoKey(refused)).isEqualTo(find().toSnapshot().steps().get(0).undoKey());
+		assertThat(halted.actionKey(refused)).isEqualTo(find().toSnapshot().steps().get(0).actionKey());
+		administration().skip(this.saga.id(), "hold", "by hand");
+		assertThat(inspect().haltedStep()).isNull();
+		assertThat(inspect().steps().get(0).note()).isEqualTo("by hand");
+		administration().retry(this.saga.id());
+		assertThat(inspect().process()).isNull();
+		assertThat(inspect().haltedAt()).isNull();
+		assertThat(inspect().dueIn()).isZero();
+	}
+
+	@Test
+	void namesTheStepAtWhichASagaWasHalted() {
+		halt(SagaStatus.COMPENSATING);
+		assertThat(inspect().haltedStep()).isEqualTo("hold");
+		begin();
+		halt(SagaStatus.EXECUTING);
+		assertThat(inspect().haltedStep()).isNull();
+		begin();
+		this.store.insert(this.saga, List.of(SagaSamples.done("hold", 1), SagaSamples.acting("charge", 2)));
+		this.store.change(this.owner, new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "422", LEASE),
+				List.of());
+		assertThat(inspect().haltedStep()).isEqualTo("charge");
+		assertThat(administration().inspect(Samples.key())).isNull();
+	}
+
+	@Test
+	void agreesWithTheEngineOnWhatIsToUndo() {
+		for (StepKind kind : StepKind.values()) {
+			for (StepState state : StepState.values()) {
+				for (String reason : Arrays.asList(null, "refused")) {
+					JournalEntry entry = new JournalEntry("hold", 1, kind, state, null, reason, 0);
+					assertThat(new OperatedStep("hold", kind.name(), state.name(), reason, null, 0, Instant.EPOCH, null,
+							null)
+						.isToUndo()).as("%s", entry).isEqualTo(entry.isToUndo());
+				}
+			}
+		}
 	}
 
 	@Test
@@ -164,7 +292,23 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 	}
 
 	private List<Object> ids(@Nullable SagaStatus status, @Nullable String name, int limit) {
-		return administration().list(status, name, limit).stream().<Object>map(SagaSnapshot::id).toList();
+		return administration().list(status, name, null, limit).sagas().stream().<Object>map(OperatedSaga::id).toList();
+	}
+
+	private OperatedSaga inspect() {
+		return Objects.requireNonNull(administration().inspect(this.saga.id()));
+	}
+
+	private List<Object> pages(@Nullable SagaStatus status, @Nullable String name, int limit) {
+		List<Object> ids = new ArrayList<>();
+		String after = null;
+		do {
+			Page page = administration().list(status, name, after, limit);
+			page.sagas().forEach((saga) -> ids.add(saga.id()));
+			after = page.next();
+		}
+		while (after != null);
+		return ids;
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.engine.SagaAdministration.Page;
 import dev.idempotent.saga.engine.SagaSamples;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
@@ -16,6 +17,7 @@ import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -122,9 +124,14 @@ class PostgresSagaBurstIntegrationTests {
 		SagaOwner owner = new SagaOwner(saga.id(), 2);
 		read(most, "halt", () -> this.store.change(owner,
 				new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "unreadable", LEASE), List.of()));
-		read(most, "list", () -> this.administration.list(null, null, 10));
-		read(most, "list of halted ones", () -> this.administration.list(SagaStatus.HALTED, null, 10));
-		read(most, "list of ended ones", () -> this.administration.list(SagaStatus.COMPENSATED, null, 10));
+		read(most, "inspection", () -> this.administration.inspect(saga.id()));
+		read(most, "list", () -> list(null, null, null));
+		String halted = list(SagaStatus.HALTED, null, null).next();
+		read(most, "list of halted ones", () -> list(SagaStatus.HALTED, null, halted));
+		String ended = list(SagaStatus.COMPENSATED, null, null).next();
+		read(most, "list of ended ones", () -> list(SagaStatus.COMPENSATED, null, ended));
+		read(most, "list of halted ones of a name", () -> list(SagaStatus.HALTED, "checkout", halted));
+		read(most, "list of a rare name", () -> list(SagaStatus.COMPENSATED, "refund", null));
 		read(most, "count", () -> this.administration.count(SERVED, 10));
 		read(most, "retry", () -> this.administration.retry(saga.id()));
 		this.store.takeOver(saga.id(), "third", LEASE);
@@ -134,6 +141,10 @@ class PostgresSagaBurstIntegrationTests {
 		assertThat(Objects.requireNonNull(this.store.find(saga.id())).status()).isEqualTo(SagaStatus.COMPLETED);
 		this.rows.end(2);
 		read(most, "sweep", () -> this.administration.sweeper(LEASE).sweep());
+	}
+
+	private Page list(@Nullable SagaStatus status, @Nullable String name, @Nullable String after) {
+		return this.administration.list(status, name, after, 10);
 	}
 
 	private static SagaOwner owner(NewSaga saga) {

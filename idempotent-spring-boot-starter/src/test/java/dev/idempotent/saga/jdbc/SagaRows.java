@@ -90,8 +90,8 @@ record SagaRows(DataSource dataSource, String platform, SagaTables tables) {
 				+ "owner, due_at, deadline, attempts, fingerprint_version, fingerprint_digest, created_at) "
 				+ "select md5(i::text) || md5(i::text), 'checkout', (array['EXECUTING', 'HALTED', 'COMPLETED', "
 				+ "'COMPENSATED'])[i % 4 + 1], case when i % 4 = 1 then 'EXECUTING' end, 1, 2, 'other', "
-				+ "case when i % 4 <> 1 then now() + interval '1 day' end, now() + interval '2 days', 0, 1, '', now() "
-				+ "from generate_series(1, ?) i", count);
+				+ "now() + interval '1 day' + i * interval '1 ms', now() + interval '2 days', 0, 1, '', now() from "
+				+ " generate_series(1, ?) i", count);
 		template().update("insert into " + this.tables.step() + " (saga_id, name, seq, kind, state, begun_at) "
 				+ "select id, 'step ' || n, n, 'CALL', 'DONE', now() from " + this.tables.instance()
 				+ ", generate_series(1, 2) n");

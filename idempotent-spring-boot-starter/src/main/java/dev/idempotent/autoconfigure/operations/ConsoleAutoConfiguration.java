@@ -1,0 +1,28 @@
+package dev.idempotent.autoconfigure.operations;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration for the console.
+ */
+@AutoConfiguration
+@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, WebEndpoint.class })
+@ConditionalOnWebApplication(type = Type.SERVLET)
+final class ConsoleAutoConfiguration {
+
+	@Bean
+	@ConditionalOnAvailableEndpoint
+	ConsoleEndpoint consoleEndpoint(ObjectProvider<PathMappedEndpoints> exposed, Environment environment) {
+		return new ConsoleEndpoint(exposed::getObject, environment.getProperty("spring.application.name", ""));
+	}
+
+}
