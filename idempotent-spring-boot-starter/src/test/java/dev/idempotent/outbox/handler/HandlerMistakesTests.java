@@ -112,6 +112,16 @@ class HandlerMistakesTests {
 				"idempotent.outbox.handlers.lease");
 	}
 
+	/**
+	 * That context would append events for its own handlers only.
+	 */
+	@Test
+	void refusesHandlersBesideTheOutboxOfAParentContext() {
+		OutboxApplication.with()
+			.run((parent) -> assertStops(OutboxApplication.with(Fine.class).withParent(parent),
+					"The Outbox is a bean of the parent context", "the handlers [fine]"));
+	}
+
 	@Test
 	void acceptsWhatIsRight() {
 		OutboxApplication.with(Fine.class, Outside.class)
