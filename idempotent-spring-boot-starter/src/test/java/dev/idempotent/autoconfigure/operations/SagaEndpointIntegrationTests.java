@@ -171,9 +171,11 @@ class SagaEndpointIntegrationTests {
 	@Test
 	void retriesASagaOnceForTwoOperators() throws InterruptedException {
 		String id = halt();
+		warehouse().acceptReturns(true);
 		List<Integer> answers = Race.of(2, (runner) -> post(id + "/retry", "{\"note\":\"Returns work\"}").statusCode());
 		assertThat(answers).containsOnly(200, 409);
 		assertThat(audited().getData()).containsEntry("note", "Returns work");
+		awaitStatus(id, SagaStatus.COMPENSATED);
 	}
 
 	@Test
