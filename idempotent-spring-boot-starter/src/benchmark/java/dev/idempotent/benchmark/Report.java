@@ -1,14 +1,15 @@
 package dev.idempotent.benchmark;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /**
- * What was measured, over all rounds. It has no ratios of a scenario in whose rounds
- * other processes took too much of the machine.
+ * What was measured, over all rounds. It has no ratios of rounds in which other processes
+ * took too much of the machine.
  */
 public final class Report {
 
@@ -24,25 +25,24 @@ public final class Report {
 
 	private final Map<Row, List<Double>> ratios = new LinkedHashMap<>();
 
-	private String current = "";
+	private final List<Map.Entry<Row, Double>> ratiosOfRound = new ArrayList<>();
 
 	/**
-	 * A round of a scenario begins.
+	 * A round of a scenario has ended.
 	 * @param scenario its name
-	 */
-	void begin(String scenario) {
-		this.current = scenario;
-	}
-
-	/**
-	 * The round ends.
 	 * @param others the share of the machine that other processes took in it; not a
 	 * number if that is not known
 	 */
-	void end(double others) {
+	void end(String scenario, double others) {
 		if (!Double.isNaN(others)) {
-			add(this.current, OTHERS, OTHERS_SHARE, others * 100);
+			add(scenario, OTHERS, OTHERS_SHARE, others * 100);
 		}
+		if (!(others > MOST_FOR_OTHERS)) {
+			this.ratiosOfRound.forEach((ratio) -> (ratio.getKey().contender().isEmpty() ? this.ratios : this.rows)
+				.computeIfAbsent(ratio.getKey(), (row) -> new ArrayList<>())
+				.add(ratio.getValue()));
+		}
+		this.ratiosOfRound.clear();
 	}
 
 	/**
@@ -53,7 +53,13 @@ public final class Report {
 	 * @param value its value
 	 */
 	public void add(String scenario, String contender, String figure, double value) {
-		this.rows.computeIfAbsent(new Row(scenario, contender, figure), (row) -> new ArrayList<>()).add(value);
+		Row row = new Row(scenario, contender, figure);
+		if (figure.startsWith(RATIO)) {
+			this.ratiosOfRound.add(Map.entry(row, value));
+		}
+		else {
+			this.rows.computeIfAbsent(row, (key) -> new ArrayList<>()).add(value);
+		}
 	}
 
 	/**
@@ -62,7 +68,7 @@ public final class Report {
 	 * @param value its value
 	 */
 	public void ratio(String name, double value) {
-		this.ratios.computeIfAbsent(new Row(this.current, "", name), (key) -> new ArrayList<>()).add(value);
+		this.ratiosOfRound.add(Map.entry(new Row("", "", name), value));
 	}
 
 	/**
@@ -92,44 +98,30 @@ public final class Report {
 			.map(Row::scenario)
 			.distinct()
 			.forEach((scenario) -> this.rows.forEach((row, values) -> {
-				if (row.scenario().equals(scenario)
-						&& (!row.figure().startsWith(RATIO) || !(others(scenario) > MOST_FOR_OTHERS))) {
+				if (row.scenario().equals(scenario)) {
 					line(table, row, values);
 				}
 			}));
-		this.ratios.keySet().stream().map(Row::scenario).distinct().forEach((scenario) -> ratios(table, scenario));
+		this.rows.keySet().stream().map(Row::scenario).distinct().forEach((scenario) -> disturbances(table, scenario));
+		this.ratios.forEach((row, values) -> {
+			Samples samples = Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray());
+			table.append(String.format(Locale.ROOT, "%nRATIO %s %s %s %s", row.figure(), text(samples.median()),
+					text(samples.min()), text(samples.max())));
+		});
 		return table.append(System.lineSeparator()).toString();
 	}
 
-	private void ratios(StringBuilder table, String scenario) {
-		double others = others(scenario);
-		if (others > MOST_FOR_OTHERS) {
-			table.append(String.format(Locale.ROOT,
-					"%nNO RATIOS of %s: other processes took %.0f %% of the machine in a round, at most %.0f %% may",
-					scenario, others * 100, MOST_FOR_OTHERS * 100));
-			return;
-		}
-		if (Double.isNaN(others)) {
+	private void disturbances(StringBuilder table, String scenario) {
+		List<Double> percents = this.rows.getOrDefault(new Row(scenario, OTHERS, OTHERS_SHARE), List.of());
+		long disturbed = percents.stream().filter((percent) -> percent > MOST_FOR_OTHERS * 100).count();
+		if (percents.isEmpty()) {
 			table.append(String.format(Locale.ROOT, "%nNOT CHECKED whether other processes disturbed %s", scenario));
 		}
-		this.ratios.forEach((row, values) -> {
-			if (row.scenario().equals(scenario)) {
-				Samples samples = Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray());
-				table.append(String.format(Locale.ROOT, "%nRATIO %s %s %s %s", row.figure(), text(samples.median()),
-						text(samples.min()), text(samples.max())));
-			}
-		});
-	}
-
-	/**
-	 * The largest share of the machine that others took in a round of a scenario.
-	 */
-	private double others(String scenario) {
-		return this.rows.getOrDefault(new Row(scenario, OTHERS, OTHERS_SHARE), List.of())
-			.stream()
-			.mapToDouble((percent) -> percent / 100)
-			.max()
-			.orElse(Double.NaN);
+		else if (disturbed > 0) {
+			table.append(String.format(Locale.ROOT,
+					"%nNO RATIOS of %d of %d rounds of %s: other processes took up to %.0f %% of the machine, at most %.0f %% may",
+					disturbed, percents.size(), scenario, Collections.max(percents), MOST_FOR_OTHERS * 100));
+		}
 	}
 
 	private static void line(StringBuilder table, Row row, List<Double> values) {

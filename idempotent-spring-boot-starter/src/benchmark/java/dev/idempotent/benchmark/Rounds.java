@@ -31,10 +31,9 @@ public record Rounds(int warmUp, int measured) {
 				long compiled = compilers.getTotalCompilationTime();
 				long begin = System.nanoTime();
 				Machine.Use before = machine.now();
-				current.begin(scenario.name());
 				scenario.round(number, current);
 				double others = machine.now().othersSince(before);
-				current.end(others);
+				current.end(scenario.name(), others);
 				System.out.printf(Locale.ROOT,
 						"Round %d of %d: %s, %.0f s; other processes took %.0f %% of the machine, compilers %d ms%n",
 						number + 1, this.warmUp + this.measured, scenario.name(), (System.nanoTime() - begin) / 1e9,

@@ -73,7 +73,7 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	/**
 	 * Reads the id of an event. MySQL has no type for ids, so other programs can insert
 	 * any text.
-	 * @return zeros if it is no id
+	 * @return zeros if the text is not a UUID
 	 */
 	static UUID idOf(ResultSet row) throws SQLException {
 		try {

@@ -27,7 +27,6 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TransactionInspector;
-import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
@@ -351,13 +350,21 @@ public class EventTable {
 	/**
 	 * Returns whether the transaction of the calling thread is still the one that has
 	 * deleted a row: it has not failed, and the database has not rolled it back and gone
-	 * on in another one. Can be asked once.
+	 * on in another one.
 	 * @param evidence of the deletion
 	 * @return {@code false} if it is another one
 	 */
 	public boolean isDeleted(Object evidence) {
-		return (evidence instanceof UUID mark) ? unmark(mark)
+		return (evidence instanceof UUID mark) ? isMarked(mark)
 				: evidence.equals(queryForTransaction("select txid_current_if_assigned()"));
+	}
+
+	private boolean isMarked(UUID mark) {
+		return this.database.join(
+				(connection) -> !Statements
+					.query(connection, "select id from " + this.tables.transaction() + " where id = ?",
+							List.of(this.database.kind(connection).parameter(mark)), (row, number) -> number)
+					.isEmpty());
 	}
 
 	/**
@@ -391,13 +398,32 @@ public class EventTable {
 	}
 
 	/**
-	 * Returns whether the database will not answer the commit of the calling thread's
-	 * transaction with a rollback that its driver hides.
-	 * @return {@code false} if it has failed
+	 * Returns whether the transaction of the calling thread will commit the deletion of a
+	 * row: it is the one that has deleted it, and the database will not answer its commit
+	 * with a rollback that its driver hides. To be asked right before the commit, once.
+	 * @param evidence of the deletion
+	 * @return {@code false} if it will not
 	 */
-	public boolean canCommit() {
-		return this.database.join((connection) -> this.database.kind(connection) != Database.POSTGRESQL
-				|| TransactionInspector.canCommit(connection));
+	public boolean canCommit(Object evidence) {
+		return (evidence instanceof UUID mark) ? unmark(mark)
+				: this.database.join((connection) -> this.database.kind(connection) != Database.POSTGRESQL
+						|| TransactionInspector.canCommit(connection));
+	}
+
+	/**
+	 * Rolls back what the connection of the calling thread's transaction has not
+	 * committed, and closes it, so that its commit fails.
+	 */
+	public void preventCommit() {
+		TransactionInspector.preventCommit(this.database.dataSource());
+	}
+
+	/**
+	 * Ends a transaction that other code has left open on the calling thread.
+	 * @return whether there was one
+	 */
+	public boolean endLeftTransaction() {
+		return TransactionInspector.endLeftTransaction(this.database.dataSource());
 	}
 
 	/**
@@ -675,6 +701,18 @@ public class EventTable {
 
 	private String after(Duration lease) {
 		return this.database.kind().millisFromNow().replace("?", Long.toString(lease.toMillis()));
+	}
+
+	/**
+	 * An event to append, as it is collected in a transaction.
+	 *
+	 * @param event without a row yet
+	 * @param ordered whether it is delivered after the earlier events of its topic and
+	 * key
+	 * @param availableAt when to deliver an unordered event at the earliest, or
+	 * {@code null} for as soon as possible
+	 */
+	public record NewEvent(SerializedEvent event, boolean ordered, @Nullable Instant availableAt) {
 	}
 
 	/**

@@ -36,6 +36,11 @@ public final class OutboxOperations {
 	 */
 	static final int MAX_EXAMINED = 10_000;
 
+	/**
+	 * How many rows the search for one event examines at most.
+	 */
+	private static final int MAX_SEARCHED = 100_000;
+
 	private static final int MAX_COUNT = 10_000;
 
 	private static final int TIMEOUT_SECONDS = 5;
@@ -133,7 +138,7 @@ public final class OutboxOperations {
 	 * @param id the event
 	 * @param after where the search begins, or {@code null} for the first row
 	 * @return the first event of this id, or {@code null} if it is not among the rows
-	 * that a page examines
+	 * that were examined
 	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
 	public @Nullable ReadEvent readPending(UUID id, @Nullable String after) {
@@ -145,7 +150,7 @@ public final class OutboxOperations {
 	 * @param id the event
 	 * @param after where the search begins, or {@code null} for the first row
 	 * @return the first event of this id, or {@code null} if it is not among the rows
-	 * that a page examines
+	 * that were examined
 	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
 	public @Nullable ReadEvent readDelayed(UUID id, @Nullable String after) {
@@ -157,7 +162,7 @@ public final class OutboxOperations {
 	 * @param id the event
 	 * @param after only rows above this one; 0 for all
 	 * @return the first event of this id, or {@code null} if it is not among the rows
-	 * that a page examines
+	 * that were examined
 	 */
 	public @Nullable ReadEvent readDead(UUID id, long after) {
 		String rows = "select 0 as lane, id, event_id, type, topic, event_key, attempts, created_at, died_at as due_at, "
@@ -167,7 +172,7 @@ public final class OutboxOperations {
 	}
 
 	private @Nullable ReadEvent read(String rows, String row, UUID id, @Nullable String after) {
-		List<ListedEvent> found = list(rows, "", new DeadFilter(id, null, null), after, 1).events();
+		List<ListedEvent> found = search(rows, id, after).events();
 		if (found.isEmpty()) {
 			return null;
 		}
@@ -186,7 +191,7 @@ public final class OutboxOperations {
 	 * @param id the event, which waits for delivery
 	 * @param after the end of the previous page, or {@code null} for the first page
 	 * @param limit how many at most
-	 * @return a page, empty if the event is not among the rows that it examined, or
+	 * @return a page, empty if the event is not among the rows that were examined, or
 	 * {@code null} if no further row can be the event
 	 * @throws IllegalArgumentException if this is neither the end of a page nor that of
 	 * one of the pending events, from which the event is searched then
@@ -195,11 +200,24 @@ public final class OutboxOperations {
 		if (after != null && after.startsWith(IN_QUEUE)) {
 			return queue(Position.parse(after.substring(IN_QUEUE.length())), limit);
 		}
-		Page found = pending(new DeadFilter(id, null, null), after, 1);
+		Page found = search(pendingRows(), id, after);
 		if (!found.events().isEmpty()) {
 			return queue(new Position(Position.parse(found.events().get(0).position()).lane(), 0), limit);
 		}
 		return (found.next() != null) ? new Queue(null, found) : null;
+	}
+
+	/**
+	 * Searches an event, page by page.
+	 */
+	private Page search(String rows, UUID id, @Nullable String after) {
+		DeadFilter event = new DeadFilter(id, null, null);
+		Page page = list(rows, "", event, after, 1);
+		for (int examined = MAX_EXAMINED; examined < MAX_SEARCHED && page.events().isEmpty()
+				&& page.next() != null; examined += MAX_EXAMINED) {
+			page = list(rows, "", event, page.next(), 1);
+		}
+		return page;
 	}
 
 	private Queue queue(Position after, int limit) {

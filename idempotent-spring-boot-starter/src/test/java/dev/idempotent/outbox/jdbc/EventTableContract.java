@@ -23,7 +23,6 @@ import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.EventFacts;
-import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
@@ -32,6 +31,7 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.Look;
+import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -155,7 +155,7 @@ abstract class EventTableContract extends EventTableSteps {
 		inTransaction(() -> {
 			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim));
 			assertThat(table().isInTransaction()).isTrue();
-			return assertThat(table().isDeleted(deletion) && table().canCommit()).isTrue();
+			return assertThat(table().isDeleted(deletion) && table().canCommit(deletion)).isTrue();
 		});
 		assertThat(heads()).isEmpty();
 		assertThat(table().isInTransaction()).isFalse();
