@@ -88,11 +88,11 @@ class RedisStreamListenerContainerIntegrationTests {
 	@Test
 	void doesNotClaimAnEntryThatIsBeingProcessed() throws Exception {
 		Gate gate = new Gate();
-		Calls first = start(new Calls((order, headers) -> gate.pass()), "idempotent.stream.min-idle-time=9s");
+		Calls first = start(new Calls((order, headers) -> gate.pass()), "idempotent.stream.min-idle-time=15s");
 		this.stream.add("slow");
 		this.stream.add("behind");
 		gate.awaitEntry();
-		Calls second = start(new Calls(), "idempotent.stream.min-idle-time=9s");
+		Calls second = start(new Calls(), "idempotent.stream.min-idle-time=15s");
 		awaitRenewal();
 		gate.open();
 		await().until(() -> this.stream.pending() == 0);

@@ -34,7 +34,8 @@ class StreamApplication {
 		SpringApplication application = new SpringApplication(StreamApplication.class, listeners);
 		application.setWebApplicationType(WebApplicationType.NONE);
 		application.addInitializers((context) -> context.getBeanFactory().registerSingleton("script", script));
-		application.setDefaultProperties(Map.of("idempotent.stream.min-idle-time", "500ms"));
+		application.setDefaultProperties(
+				Map.of("idempotent.stream.min-idle-time", "500ms", "idempotent.redis.timeout", "10s"));
 		List<String> arguments = new ArrayList<>(List.of("--spring.main.banner-mode=off"));
 		redis.properties().forEach((property) -> arguments.add("--" + property));
 		List.of(properties).forEach((property) -> arguments.add("--" + property));

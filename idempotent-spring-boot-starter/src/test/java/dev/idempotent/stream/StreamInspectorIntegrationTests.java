@@ -121,7 +121,7 @@ class StreamInspectorIntegrationTests {
 		template.delete(this.stream.name());
 		template.opsForValue().set(this.stream.name(), "of another type");
 		assertThat(find()).isNull();
-		GroupDetails details = details();
+		GroupDetails details = answered();
 		assertThat(details.backlog()).isNull();
 		assertThat(details.length()).isNull();
 		assertThat(details.consumers()).isEmpty();
@@ -136,8 +136,9 @@ class StreamInspectorIntegrationTests {
 		// The only worker is busy, so the group stays away.
 		this.stream.destroyGroup();
 		assertThat(find()).isNull();
-		assertThat(details().problem()).startsWith("NOGROUP");
-		assertThat(details().length()).isEqualTo(1);
+		GroupDetails details = answered();
+		assertThat(details.problem()).startsWith("NOGROUP");
+		assertThat(details.length()).isEqualTo(1);
 		this.ready.countDown();
 		await().until(() -> find() != null && details().problem() == null);
 	}
@@ -150,7 +151,7 @@ class StreamInspectorIntegrationTests {
 				RedisScript
 					.of("for i = 1, 10000 do redis.call('XGROUP', 'CREATECONSUMER', KEYS[1], ARGV[1], 'c' .. i) end"),
 				List.of(this.stream.name()), TestStream.GROUP);
-		GroupDetails details = details();
+		GroupDetails details = answered();
 		assertThat(details.problem()).isNull();
 		assertThat(Objects.requireNonNull(details.backlog()).consumers()).isEqualTo(10_001);
 		assertThat(details.consumers()).hasSize(100);
@@ -166,18 +167,21 @@ class StreamInspectorIntegrationTests {
 		assertThat(details().problem()).isEqualTo("Redis did not respond");
 		redis.start();
 		await().until(() -> find() != null);
-		assertThat(details().problem()).isNull();
+		assertThat(answered().problem()).isNull();
 	}
 
 	@Test
 	void waitsTwoSecondsAtMostForASilentRedis() {
 		await().until(() -> find() != null);
 		network.hold();
-		long started = System.nanoTime();
-		assertThat(find()).isNull();
-		assertThat(find()).isNull();
-		// Workers would wait for 5 s for each.
-		assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started)).isLessThan(9_000);
+		long shortest = Long.MAX_VALUE;
+		for (int i = 0; i < 3; i++) {
+			long started = System.nanoTime();
+			assertThat(find()).isNull();
+			shortest = Math.min(shortest, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started));
+		}
+		// Workers would wait for 5 s each time; a busy machine delays some.
+		assertThat(shortest).isLessThan(4_500);
 		network.resume();
 		await().until(() -> find() != null);
 	}
@@ -191,8 +195,15 @@ class StreamInspectorIntegrationTests {
 		assertThat(inspector.details()).extracting(GroupDetails::problem).containsExactly("Redis did not respond");
 	}
 
+	/**
+	 * The details, once Redis has responded in time.
+	 */
+	private GroupDetails answered() {
+		return await().until(this::details, (details) -> !"Redis did not respond".equals(details.problem()));
+	}
+
 	private GroupBacklog backlog() {
-		return Objects.requireNonNull(find());
+		return Objects.requireNonNull(await().until(this::find, Objects::nonNull));
 	}
 
 	private @Nullable GroupBacklog find() {

@@ -74,7 +74,8 @@ class StreamMetersIntegrationTests {
 			await().untilAsserted(() -> assertTimed(registry));
 			assertThat(registry.get("stream.process").timers())
 				.allSatisfy((timer) -> assertThat(timer.getId().getTag("error")).isNotNull());
-			assertThat(registry.get("stream.dead").tags(tags()).counter().count()).isEqualTo(1);
+			await().untilAsserted(
+					() -> assertThat(registry.get("stream.dead").tags(tags()).counter().count()).isEqualTo(1));
 		}
 	}
 

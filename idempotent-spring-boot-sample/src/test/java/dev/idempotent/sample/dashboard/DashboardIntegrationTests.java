@@ -122,7 +122,9 @@ class DashboardIntegrationTests {
 	private void cutRedisOffDuringAnOrder() {
 		CompletableFuture<HttpResponse<String>> order = this.shop.postAsync("/api/orders/lease",
 				ShopClient.orderOf("ann", 1), "Idempotency-Key", ShopClient.newKey(), "X-Chaos", "delay=2000");
-		Awaitility.await().until(() -> order.isDone() || metrics().contains("idempotency_runs_active 1.0"));
+		Awaitility.await()
+			.atMost(1, TimeUnit.MINUTES)
+			.until(() -> order.isDone() || metrics().contains("idempotency_runs_active 1.0"));
 		chaos("cut");
 		order.join();
 		chaos("restore");

@@ -46,7 +46,16 @@ class ShopPage implements AutoCloseable {
 	}
 
 	void choose(String name, String value) throws IOException {
-		this.page.<HtmlInput>querySelector("input[name=" + name + "][value='" + value + "']").click();
+		chooseAs(name, value, value);
+	}
+
+	/**
+	 * Chooses an option, and gives it another value before.
+	 */
+	void chooseAs(String name, String value, String other) throws IOException {
+		HtmlInput option = this.page.querySelector("input[name=" + name + "][value='" + value + "']");
+		option.setAttribute("value", other);
+		option.click();
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.idempotent.sample.sale;
 
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotent.sample.ShopClient;
@@ -124,9 +125,9 @@ class FlashSaleIntegrationTests {
 		this.sale.open(1, 1);
 		assertThat(this.sale.isSoldOutAtTheDoor()).isFalse();
 		String id = this.sale.reserved("ann");
-		Awaitility.await().until(this.sale::isSoldOutAtTheDoor);
+		Awaitility.await().atMost(1, TimeUnit.MINUTES).until(this.sale::isSoldOutAtTheDoor);
 		this.sale.cancel(id);
-		Awaitility.await().until(() -> !this.sale.isSoldOutAtTheDoor());
+		Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> !this.sale.isSoldOutAtTheDoor());
 	}
 
 	@Test

@@ -111,7 +111,7 @@ class SoldOutMemoryTests {
 
 	private static void await(CountDownLatch latch) {
 		try {
-			assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);

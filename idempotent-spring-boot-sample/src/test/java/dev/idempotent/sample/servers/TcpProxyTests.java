@@ -109,14 +109,14 @@ class TcpProxyTests {
 
 	private Socket connect() throws IOException {
 		Socket socket = new Socket(InetAddress.getLoopbackAddress(), this.proxy.port());
-		socket.setSoTimeout(10_000);
+		socket.setSoTimeout(60_000);
 		this.sockets.add(socket);
 		return socket;
 	}
 
 	private Socket accept() throws IOException {
 		Socket socket = this.server.accept();
-		socket.setSoTimeout(10_000);
+		socket.setSoTimeout(60_000);
 		this.sockets.add(socket);
 		return socket;
 	}

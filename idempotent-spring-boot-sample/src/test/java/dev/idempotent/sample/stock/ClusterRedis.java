@@ -54,7 +54,9 @@ final class ClusterRedis implements AutoCloseable {
 		this.client = RedisClient.create(RedisURI.create("127.0.0.1", this.port));
 		this.node = this.client.connect();
 		commands().clusterAddSlots(IntStream.range(0, SLOTS).toArray());
-		Awaitility.await().until(() -> commands().clusterInfo().contains("cluster_state:ok"));
+		Awaitility.await()
+			.atMost(Duration.ofMinutes(1))
+			.until(() -> commands().clusterInfo().contains("cluster_state:ok"));
 		this.connections = new LettuceConnectionFactory(
 				new RedisClusterConfiguration(List.of("127.0.0.1:" + this.port)),
 				LettuceClientConfiguration.builder().commandTimeout(TIMEOUT).build());

@@ -60,10 +60,10 @@ class ExpirySweeperIntegrationTests {
 		String held = reserve(item);
 		String expired = reserve(item);
 		List.of(confirmed, expired).forEach(this.sales::expire);
-		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> this.sales.view(item).free() == 1);
+		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> this.sales.view(item).free() == 1);
 		assertThat(Stream.of(confirmed, held, expired).map((id) -> this.reservations.find(id).get().state()))
 			.containsExactly(ReservationState.CONFIRMED, ReservationState.HELD, ReservationState.ENDED);
-		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> this.gate.view(item).get().units() == 1);
+		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> this.gate.view(item).get().units() == 1);
 	}
 
 	@Test
@@ -86,12 +86,12 @@ class ExpirySweeperIntegrationTests {
 		this.sales.expire(stuck);
 		String item = this.sales.open(5, 5);
 		Stream.generate(() -> reserve(item)).limit(5).toList().forEach(this.sales::expire);
-		Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+		Awaitility.await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
 			this.sweeper.sweep();
 			assertThat(this.sales.view(item).free()).isEqualTo(5);
 		});
 		this.jdbc.sql("update stock_shelf set taken = 1 where item = ?").param(wrong).update();
-		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> this.sales.view(wrong).free() == 1);
+		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> this.sales.view(wrong).free() == 1);
 	}
 
 	@Test
@@ -109,12 +109,12 @@ class ExpirySweeperIntegrationTests {
 		Future<?> task = scheduler.schedule(hanging::join, Instant.now());
 		try {
 			this.sales.expire(reserve(item));
-			Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> this.sales.view(item).free() == 1);
+			Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> this.sales.view(item).free() == 1);
 		}
 		finally {
 			hanging.complete(null);
 		}
-		assertThat(task).succeedsWithin(Duration.ofSeconds(30));
+		assertThat(task).succeedsWithin(Duration.ofMinutes(1));
 	}
 
 	private String reserve(String item) {

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ShopTest
 class ReservationOutageIntegrationTests {
 
-	private static final Duration TIMELY = Duration.ofSeconds(30);
+	private static final Duration TIMELY = Duration.ofMinutes(1);
 
 	private final LettuceConnectionFactory away = new LettuceConnectionFactory("127.0.0.1", 1);
 

@@ -199,7 +199,7 @@ class ReservationRacesIntegrationTests {
 		Awaitility.await()
 			.pollInSameThread()
 			.pollInterval(Duration.ofMillis(5))
-			.atMost(Duration.ofSeconds(30))
+			.atMost(Duration.ofMinutes(1))
 			.until(() -> this.jdbc
 				.sql("select exists (select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid)))")
 				.query(Boolean.class)

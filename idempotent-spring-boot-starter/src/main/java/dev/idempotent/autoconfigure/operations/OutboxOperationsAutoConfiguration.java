@@ -52,15 +52,16 @@ final class OutboxOperationsAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, WebEndpoint.class })
+	@EnableConfigurationProperties(OutboxEndpoint.Properties.class)
 	static class EndpointConfiguration {
 
 		@Bean
 		@ConditionalOnAvailableEndpoint
 		OutboxEndpoint outboxEndpoint(OutboxOperations operations, DeadEvents deadEvents, TopicControl control,
 				OutboxTopics topics, OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
-				ApplicationEventPublisher publisher) {
+				ApplicationEventPublisher publisher, OutboxEndpoint.Properties properties) {
 			Supplier<@Nullable OutboxRelay> active = () -> activation.isActive() ? relay.getObject() : null;
-			return new OutboxEndpoint(operations, deadEvents, control, topics, active, publisher);
+			return new OutboxEndpoint(operations, deadEvents, control, topics, active, publisher, properties);
 		}
 
 	}

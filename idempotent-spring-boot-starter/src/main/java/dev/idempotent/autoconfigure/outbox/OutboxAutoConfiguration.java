@@ -120,8 +120,8 @@ public final class OutboxAutoConfiguration {
 	}
 
 	@Bean
-	OutboxOperations outboxOperations(DataSource dataSource, OutboxTables tables) {
-		return new OutboxOperations(dataSource, tables);
+	OutboxOperations outboxOperations(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+		return new OutboxOperations(dataSource, tables, encryption);
 	}
 
 	@Bean

@@ -3,8 +3,6 @@ package dev.idempotent.autoconfigure.operations;
 import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
@@ -175,9 +173,7 @@ class IdempotencyHealthIntegrationTests {
 	}
 
 	private static WebApplication start(Class<?> source, String... properties) {
-		List<String> all = new ArrayList<>(List.of("idempotent.redis.timeout=2s"));
-		all.addAll(List.of(properties));
-		return WebApplication.start(source, redis, all.toArray(String[]::new));
+		return WebApplication.start(source, redis, properties);
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -59,7 +59,7 @@ class OutboxHealthTests {
 	@Test
 	void isDownIfTheLastScanIsTooOld() {
 		start().withPropertyValues("idempotent.outbox.health.max-age=1s").run((context) -> {
-			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+			await().untilAsserted(() -> assertThat(health(context).getStatus()).isEqualTo(Status.UP));
 			await().untilAsserted(() -> assertThat(context.getBean(OutboxHealthIndicator.class).health().getStatus())
 				.isEqualTo(Status.DOWN));
 		});

@@ -64,8 +64,7 @@ class SagaAnswersIntegrationTests {
 		List<String> properties = new ArrayList<>(postgres.properties());
 		properties.addAll(List.of(WebApplication.WITH_DATABASE, "idempotent.jdbc.initialize-schema=always",
 				"idempotent.jdbc.table=answered_record", "idempotent.saga.initialize-schema=always",
-				"idempotent.saga.table-prefix=answered_saga_", "idempotent.saga.wait-timeout=300ms",
-				"idempotent.saga.lease=1s"));
+				"idempotent.saga.table-prefix=answered_saga_", "idempotent.saga.wait-timeout=300ms"));
 		return WebApplication.start(Application.class, redis, properties.toArray(String[]::new));
 	}
 

@@ -36,7 +36,7 @@ class SagasOnDemandTests {
 
 	private static final AtomicInteger DATABASES = new AtomicInteger();
 
-	private static final Duration END_OF_THREAD = Duration.ofSeconds(5);
+	private static final Duration END_OF_THREAD = Duration.ofMinutes(1);
 
 	private static final List<String> threadsAtClose = new ArrayList<>();
 

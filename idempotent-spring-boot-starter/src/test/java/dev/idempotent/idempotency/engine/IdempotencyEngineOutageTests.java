@@ -88,7 +88,8 @@ class IdempotencyEngineOutageTests {
 		this.store.failing(Fault.UNREACHABLE, Verb.values());
 		assertThat(this.unprotectedRunner.claim()).isEqualTo(new Claim.Acquired());
 		this.store.mended();
-		await().until(() -> this.store.count(Verb.CLAIM, this.key) == 2);
+		// A rival would take the key.
+		await().until(() -> this.memory.find(this.key) != null);
 		assertThat(rivalsClaim()).isInstanceOf(Claim.Pending.class);
 	}
 
@@ -124,7 +125,7 @@ class IdempotencyEngineOutageTests {
 		this.runner.complete(RESPONSE);
 		long before = this.store.count(Verb.RENEW, this.key);
 		await().until(() -> this.store.count(Verb.COMPLETE, this.key) >= 3);
-		assertThat(this.store.count(Verb.RENEW, this.key)).isGreaterThan(before);
+		await().until(() -> this.store.count(Verb.RENEW, this.key) > before);
 		this.store.mended();
 		await().until(() -> Samples.completed(RESPONSE).matches(rivalsClaim()));
 	}
@@ -229,7 +230,7 @@ class IdempotencyEngineOutageTests {
 		this.store.mended();
 		claimant(this.engine, Samples.key()).claim();
 		claimant(this.engine, Samples.key()).claim();
-		assertThat(output.getOut().lines()).hasSize(2);
+		assertThat(linesOfTheStore(output)).hasSize(2);
 		assertThat(output).contains("(FaultyStore) is unreachable")
 			.contains("idempotent.on-store-failure=reject")
 			.containsPattern("\\(FaultyStore\\) is reachable again, after \\d+ m?s");
@@ -245,7 +246,14 @@ class IdempotencyEngineOutageTests {
 		for (int i = 0; i < 3; i++) {
 			refuseAndRelease(Samples.key());
 		}
-		assertThat(output.getOut().lines()).hasSize(1);
+		assertThat(linesOfTheStore(output)).hasSize(1);
+	}
+
+	/**
+	 * Without what threads of earlier tests may log.
+	 */
+	private static Stream<String> linesOfTheStore(CapturedOutput output) {
+		return output.getOut().lines().filter((line) -> line.contains("FaultyStore"));
 	}
 
 	private void refuseAndRelease(IdempotencyKey refused) {

@@ -130,9 +130,9 @@ class StoreObservationTests {
 	void reportsASettlementThatFails() {
 		Claimant runner = claimant(Duration.ofMinutes(1));
 		runner.claim();
+		this.store.failing(Fault.BUG, Verb.RELEASE);
 		this.store.failingOnce(Fault.UNREACHABLE, Verb.RELEASE);
 		runner.release();
-		this.store.failing(Fault.BUG, Verb.RELEASE);
 		await().until(() -> this.engine.settlementsWaiting() == 0);
 		assertThat(this.observer.retried()).containsExactly(new Retried(StoreVerb.RELEASE, StoreResult.FAILED));
 	}

@@ -23,7 +23,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What {@link TableSweeper} promises on every database.
  */
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class SweeperContract {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);

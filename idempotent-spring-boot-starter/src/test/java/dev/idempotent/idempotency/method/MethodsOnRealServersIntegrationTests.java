@@ -165,7 +165,7 @@ class MethodsOnRealServersIntegrationTests {
 	private static ConfigurableApplicationContext instance() {
 		List<String> arguments = new ArrayList<>(
 				List.of("--spring.application.name=methods", "--spring.main.banner-mode=off",
-						"--idempotent.jdbc.initialize-schema=always", "--idempotent.redis.timeout=2s"));
+						"--idempotent.jdbc.initialize-schema=always", "--idempotent.redis.timeout=10s"));
 		redis.properties().forEach((property) -> arguments.add("--" + property));
 		postgres.properties().forEach((property) -> arguments.add("--" + property));
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)

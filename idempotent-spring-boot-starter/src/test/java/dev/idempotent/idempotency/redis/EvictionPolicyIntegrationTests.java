@@ -56,8 +56,8 @@ class EvictionPolicyIntegrationTests {
 	void warnsIfTheServerIsDown(CapturedOutput output) {
 		redis.stop();
 		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.connect(),
-				Duration.ofSeconds(1))) {
-			connection.warmUp(Duration.ofSeconds(1));
+				Duration.ofSeconds(10))) {
+			connection.warmUp(Duration.ofSeconds(10));
 		}
 		redis.start();
 		assertThat(output).containsOnlyOnce("Redis was not reachable while the application started")
@@ -65,7 +65,7 @@ class EvictionPolicyIntegrationTests {
 	}
 
 	private void warmUp() {
-		IdempotencyRedisConnection.shared(this.factory).warmUp(Duration.ofSeconds(10));
+		IdempotencyRedisConnection.shared(this.factory).warmUp(Duration.ofMinutes(1));
 	}
 
 	private void setPolicy(String policy) {

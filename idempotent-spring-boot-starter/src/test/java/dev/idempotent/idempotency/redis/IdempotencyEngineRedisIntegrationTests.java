@@ -33,7 +33,7 @@ class IdempotencyEngineRedisIntegrationTests {
 
 	private static final String PREFIX = "engine:";
 
-	private static final Duration LEASE = Duration.ofSeconds(3);
+	private static final Duration LEASE = Duration.ofSeconds(12);
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -55,7 +55,7 @@ class IdempotencyEngineRedisIntegrationTests {
 	@BeforeEach
 	void connect() {
 		redis.start();
-		this.connection = IdempotencyRedisConnection.withTimeout(redis.connect(), Duration.ofSeconds(2));
+		this.connection = IdempotencyRedisConnection.withTimeout(redis.connect(), Duration.ofSeconds(10));
 		this.store = new RedisIdempotencyStore(this.connection, PREFIX);
 		this.engine = engine(this.store);
 		awaitThatTheKeyIsFree(true);

@@ -150,7 +150,7 @@ class IdempotencyRedisConnectionIntegrationTests {
 		try (DedicatedRedisConnections connections = DedicatedRedisConnections.to(redis.connect(), TIMEOUT)) {
 			ping(connections);
 			synchronized (connections) {
-				CompletableFuture.runAsync(() -> ping(connections)).get(30, TimeUnit.SECONDS);
+				CompletableFuture.runAsync(() -> ping(connections)).get(60, TimeUnit.SECONDS);
 			}
 		}
 	}

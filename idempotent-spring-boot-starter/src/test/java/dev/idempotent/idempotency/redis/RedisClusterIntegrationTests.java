@@ -42,7 +42,7 @@ class RedisClusterIntegrationTests extends IdempotencyStoreContract {
 
 	@BeforeAll
 	static void connect() {
-		connection = IdempotencyRedisConnection.withTimeout(cluster.client(), Duration.ofSeconds(2));
+		connection = IdempotencyRedisConnection.withTimeout(cluster.client(), Duration.ofSeconds(30));
 		store = new RedisIdempotencyStore(connection, "cluster:");
 	}
 

@@ -131,7 +131,8 @@ class RedisFailoverIntegrationTests {
 	}
 
 	private Claim claim(IdempotencyKey key) {
-		return this.store.claim(key, request(key), "retry", LEASE);
+		return await().ignoreExceptionsInstanceOf(IdempotencyStoreUnavailableException.class)
+			.until(() -> this.store.claim(key, request(key), "retry", LEASE), (claim) -> true);
 	}
 
 	private static void assertReplays(Claim claim, String answer) {

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The table of docs/responses.md, row by row over real HTTP.
+ * The table of docs/how-it-works.md, row by row over real HTTP.
  */
 class GuaranteesIntegrationTests {
 
@@ -38,7 +38,7 @@ class GuaranteesIntegrationTests {
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
 	static final RunningApplication application = RunningApplication
-		.of(() -> WebApplication.start(OperationsApplication.class, redis, "idempotent.redis.timeout=2s"))
+		.of(() -> WebApplication.start(OperationsApplication.class, redis))
 		.resetting(Operations.class, Operations::reset);
 
 	private final Operations operations = application.bean(Operations.class);

@@ -160,9 +160,9 @@ class HostileBodiesIntegrationTests {
 			.mapToObj((i) -> application.postAsync("/ignoring", "{" + names + "}", "Idempotency-Key", this.key + i))
 			.toList();
 		HttpRequest.Builder other = request("/bytes", "text/plain", BodyPublishers.ofByteArray(new byte[20_000]));
-		assertThat(application.send(other.timeout(Duration.ofSeconds(30)).build()).statusCode()).isEqualTo(200);
+		assertThat(application.send(other.timeout(Duration.ofMinutes(1)).build()).statusCode()).isEqualTo(200);
 		assertThat(attacks)
-			.allSatisfy((attack) -> assertThat(attack.get(30, TimeUnit.SECONDS).statusCode()).isEqualTo(200));
+			.allSatisfy((attack) -> assertThat(attack.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200));
 	}
 
 	private void assertRunsOnce(String contentType, byte[] body) {

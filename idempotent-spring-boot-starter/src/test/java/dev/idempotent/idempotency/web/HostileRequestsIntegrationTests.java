@@ -53,7 +53,7 @@ class HostileRequestsIntegrationTests {
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
 	static final RunningApplication application = RunningApplication
-		.of(() -> WebApplication.start(Application.class, redis, "server.tomcat.connection-timeout=1s",
+		.of(() -> WebApplication.start(Application.class, redis, "server.tomcat.connection-timeout=4s",
 				"server.tomcat.keep-alive-timeout=60s"))
 		.resetting(Operations.class, Operations::reset);
 

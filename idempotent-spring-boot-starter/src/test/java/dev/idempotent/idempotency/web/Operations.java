@@ -32,10 +32,10 @@ import org.springframework.web.server.ResponseStatusException;
 class Operations {
 
 	/**
-	 * The lease of {@code /gated}. Renewed every second, so a pause of a busy machine
-	 * does not end it.
+	 * The lease of {@code /gated}. Renewed every few seconds, so a pause of a busy
+	 * machine does not end it.
 	 */
-	static final Duration LEASE = Duration.ofSeconds(3);
+	static final Duration LEASE = Duration.ofSeconds(9);
 
 	private final AtomicInteger runs = new AtomicInteger();
 
@@ -73,7 +73,7 @@ class Operations {
 	}
 
 	@PostMapping("/gated")
-	@Idempotent(lease = "3s")
+	@Idempotent(lease = "9s")
 	String gated() throws InterruptedException {
 		this.runs.incrementAndGet();
 		this.gate.pass();

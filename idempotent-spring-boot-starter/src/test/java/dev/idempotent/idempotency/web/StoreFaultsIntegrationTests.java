@@ -34,12 +34,12 @@ class StoreFaultsIntegrationTests {
 
 	private static final String KEY = "Idempotency-Key";
 
-	private static final String TIMEOUT = "idempotent.redis.timeout=2s";
+	private static final String TIMEOUT = "idempotent.redis.timeout=5s";
 
 	/**
 	 * Well above {@code idempotent.redis.timeout}, well below Lettuce's default of 1 min.
 	 */
-	private static final Duration BRIEFLY = Duration.ofSeconds(20);
+	private static final Duration BRIEFLY = Duration.ofSeconds(40);
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
@@ -147,18 +147,17 @@ class StoreFaultsIntegrationTests {
 		try (RedisConnection connection = redis.connect().getConnection()) {
 			connection.scriptingCommands().scriptFlush();
 		}
-		assertThat(text(post("/answers/200", this.key))).isEqualTo("run 1");
+		assertThat(text(served(this.key))).isEqualTo("run 1");
 	}
 
 	@Test
 	void refusesAndChangesNothingIfAKeyHasForeignData() {
 		redis.flush();
 		StringRedisTemplate template = new StringRedisTemplate(redis.connect());
-		assertThat(post("/answers/200", this.key).statusCode()).isEqualTo(200);
+		assertThat(served(this.key).statusCode()).isEqualTo(200);
 		String name = template.keys("idempotency:*").iterator().next();
 		template.opsForValue().set(name, "foreign");
-		HttpResponse<byte[]> refused = post("/answers/200", this.key);
-		assertProblem(refused, "store-failed");
+		assertProblem(served(this.key), "store-failed");
 		assertThat(template.opsForValue().get(name)).isEqualTo("foreign");
 	}
 
@@ -169,7 +168,7 @@ class StoreFaultsIntegrationTests {
 		assertThat(refused).allSatisfy(StoreFaultsIntegrationTests::assertRefused);
 		redis.start();
 		awaitAnswer("/answers/200", "run 1");
-		List<HttpResponse<byte[]>> served = Race.of(50, (number) -> post("/answers/200", this.key + number));
+		List<HttpResponse<byte[]>> served = Race.of(50, (number) -> served(this.key + number));
 		assertThat(served).extracting(HttpResponse::statusCode).containsOnly(200);
 		assertThat(application.bean(Operations.class).runs()).isEqualTo(51);
 	}
@@ -189,6 +188,14 @@ class StoreFaultsIntegrationTests {
 
 	private HttpResponse<byte[]> post(String path, String key) {
 		return application.post(path, "", KEY, key);
+	}
+
+	/**
+	 * The first response that does not say that Redis was too slow.
+	 */
+	private HttpResponse<byte[]> served(String key) {
+		return await().until(() -> post("/answers/200", key),
+				(response) -> !text(response).contains("store-unreachable"));
 	}
 
 	private void awaitAnswer(String path, String body) {

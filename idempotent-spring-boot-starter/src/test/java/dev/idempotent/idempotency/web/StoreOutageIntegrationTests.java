@@ -57,8 +57,8 @@ class StoreOutageIntegrationTests {
 	}
 
 	private static WebApplication start(String onStoreFailure) {
-		return WebApplication.start(OperationsApplication.class, redis, "idempotent.on-store-failure=" + onStoreFailure,
-				"idempotent.redis.timeout=2s");
+		return WebApplication.start(OperationsApplication.class, redis,
+				"idempotent.on-store-failure=" + onStoreFailure);
 	}
 
 }

@@ -23,43 +23,55 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 enum PlantedFault {
 
-	NONE,
+	NONE(null),
 
 	/** Each session takes ids from a cache of its own. */
-	CACHED_SEQUENCE,
+	CACHED_SEQUENCE(PlantedFault.DISORDER),
 
 	/** Events are inserted before the lock that orders them is taken. */
-	APPEND_BEFORE_LOCK,
+	APPEND_BEFORE_LOCK(PlantedFault.DISORDER),
 
-	/** The rest of a run is read by a later statement than its first row. */
-	RUN_BEHIND_HEAD,
+	/**
+	 * The rest of a run is read by a later statement than its first row, in a lane of
+	 * several keys: what commits meanwhile can be of a key whose earlier row was not yet
+	 * visible, and is in front of that first row.
+	 */
+	RUN_BEHIND_HEAD(PlantedFault.DISORDER),
 
 	/** All keys share a lane, which alone breaks nothing. */
-	COLLIDING_LANES,
+	COLLIDING_LANES(null),
 
 	/** A search begins behind a delivered row, whatever the key of the row found. */
-	LOOK_BEHIND_ANY_KEY,
+	LOOK_BEHIND_ANY_KEY(PlantedFault.DISORDER),
 
 	/** A settlement does not compare the attempts. */
-	SETTLE_WITHOUT_TOKEN,
+	SETTLE_WITHOUT_TOKEN(null),
 
 	/** Rows are published without being claimed. */
-	PUBLISH_UNCLAIMED,
+	PUBLISH_UNCLAIMED(null),
 
 	/** The event of a handler is deleted once its transaction has committed. */
-	DELETE_AFTER_COMMIT;
+	DELETE_AFTER_COMMIT("repeated");
+
+	private static final String DISORDER = "out of order";
 
 	/**
 	 * The lanes of a topic but for some bits.
 	 */
 	private static final long FEW_LANES = ~0xFF_FFFF_FFFEL;
 
+	private final @Nullable String violation;
+
+	PlantedFault(@Nullable String violation) {
+		this.violation = violation;
+	}
+
 	/**
-	 * Whether a run must find it. The others only repeat events.
+	 * The kind of violation that a run must find.
+	 * @return {@code null} if the fault only repeats events
 	 */
-	boolean breaksPromise() {
-		return this == CACHED_SEQUENCE || this == APPEND_BEFORE_LOCK || this == RUN_BEHIND_HEAD
-				|| this == LOOK_BEHIND_ANY_KEY || this == DELETE_AFTER_COMMIT;
+	@Nullable String violation() {
+		return this.violation;
 	}
 
 	EventTable plant(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
@@ -76,6 +88,11 @@ enum PlantedFault {
 						.toList();
 					case COLLIDING_LANES, LOOK_BEHIND_ANY_KEY ->
 						super.append(events).stream().map(this::collide).toList();
+					case RUN_BEHIND_HEAD -> {
+						List<Row> rows = super.append(events).stream().map(this::collide).toList();
+						widen();
+						yield rows;
+					}
 					default -> super.append(events);
 				};
 			}

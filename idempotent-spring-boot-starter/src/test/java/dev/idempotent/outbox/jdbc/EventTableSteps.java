@@ -41,7 +41,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /**
  * The steps of tests of the tables. Each test begins with empty ones.
  */
-@Timeout(120)
+@Timeout(180)
 abstract class EventTableSteps {
 
 	static final String TOPIC = "memory:orders";

@@ -85,7 +85,8 @@ class PostgresEventTableConflictsIntegrationTests extends EventTableConflictsCon
 
 	@Override
 	void survive(Statement rival) throws SQLException {
-		rival.execute("set local deadlock_timeout = '20s'");
+		rival.execute("set local deadlock_timeout = '1min'");
+		rival.execute("set local lock_timeout = 0");
 	}
 
 	/**

@@ -1,6 +1,8 @@
 package dev.idempotent.outbox.relay;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -89,13 +91,17 @@ class RelayLifeTests {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of())) {
 			OutboxRelay relay = context.getBean(OutboxRelay.class);
 			relay.start();
-			long start = System.nanoTime();
+			List<Duration> stops = new ArrayList<>();
 			for (int i = 0; i < 40; i++) {
+				long start = System.nanoTime();
 				relay.stop();
+				stops.add(Duration.ofNanos(System.nanoTime() - start));
 				relay.start();
 			}
-			// A thread that did not notice would take up to a second each time.
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+			Collections.sort(stops);
+			// A thread that did not notice would take a second each time; a busy machine
+			// delays some of them.
+			assertThat(stops.get(10)).isLessThan(Duration.ofMillis(500));
 		}
 	}
 

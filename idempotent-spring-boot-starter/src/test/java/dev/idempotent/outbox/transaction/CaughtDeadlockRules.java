@@ -49,7 +49,7 @@ import static org.awaitility.Awaitility.await;
  * deadlock, and begun another one.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class CaughtDeadlockRules {
 
 	@SuppressWarnings("NullAway.Init")
@@ -231,7 +231,7 @@ abstract class CaughtDeadlockRules {
 				assertThatExceptionOfType(PessimisticLockingFailureException.class)
 					.isThrownBy(() -> jdbc().update("update account set n = n + 1 where id = 'b'"));
 			});
-			assertThat(waits.get(0).get(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(waits.get(0).get(60, TimeUnit.SECONDS)).isTrue();
 			connection.rollback();
 			connection.setAutoCommit(true);
 		}

@@ -53,7 +53,7 @@ import static org.awaitility.Awaitility.await;
  * The order of events of transactions that change the same entity, on PostgreSQL. There
  * is no relay, so that the events stay in their table.
  */
-@Timeout(120)
+@Timeout(180)
 class JpaOrderedEventsIntegrationTests {
 
 	@RegisterExtension

@@ -80,11 +80,11 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		this.store.release(this.owner, List.of(), Duration.ZERO);
 		SagaOwner second = Objects.requireNonNull(takeOver()).owner();
 		assertThat(this.store.releaseUnfit(this.owner, Duration.ZERO)).isFalse();
-		assertThat(this.store.releaseUnfit(second, SECOND)).isTrue();
+		assertThat(this.store.releaseUnfit(second, LEASE)).isTrue();
 		assertThat(find().attempts()).isZero();
 		assertThat(find().unfit()).isOne();
 		assertThat(takeOver()).isNull();
-		pass(SECOND);
+		pass(LEASE);
 		SagaOwner third = Objects.requireNonNull(takeOver()).owner();
 		this.store.write(third, SagaStatus.EXECUTING, 1, List.of(), LEASE);
 		assertThat(this.store.releaseUnfit(third, Duration.ZERO)).isTrue();
@@ -110,10 +110,10 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 	@Test
 	void takesOverAReleasedSagaAfterItsDelay() {
 		this.store.insert(this.saga, List.of());
-		assertThat(this.store.release(this.owner, List.of(SagaSamples.done("hold", 1)), SECOND)).isTrue();
+		assertThat(this.store.release(this.owner, List.of(SagaSamples.done("hold", 1)), LEASE)).isTrue();
 		assertThat(takeOver()).isNull();
 		this.store.renew(List.of(this.owner), TIMEOUT);
-		pass(SECOND);
+		pass(LEASE);
 		StoredSaga taken = Objects.requireNonNull(takeOver());
 		assertThat(taken.journal().get(0).entry().result()).isEqualTo(RESULT);
 	}

@@ -74,7 +74,7 @@ class SagaWorkerQueueTests {
 			}
 		});
 		closing.start();
-		assertThat(renewed.await(15, TimeUnit.SECONDS)).isTrue();
+		assertThat(renewed.await(1, TimeUnit.MINUTES)).isTrue();
 		closing.join();
 	}
 

@@ -139,7 +139,7 @@ public final class KafkaCluster implements AutoCloseable {
 	}
 
 	private static <T> T get(KafkaFuture<T> future) throws ExecutionException, InterruptedException, TimeoutException {
-		return future.get(10, TimeUnit.SECONDS);
+		return future.get(60, TimeUnit.SECONDS);
 	}
 
 	@Override

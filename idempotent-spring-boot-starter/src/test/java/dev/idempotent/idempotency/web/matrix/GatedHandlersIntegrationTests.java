@@ -133,7 +133,7 @@ class GatedHandlersIntegrationTests {
 
 	private static Socket connect() throws IOException {
 		Socket client = new Socket(InetAddress.getLoopbackAddress(), application.request("/").build().uri().getPort());
-		client.setSoTimeout(10_000);
+		client.setSoTimeout(60_000);
 		return client;
 	}
 

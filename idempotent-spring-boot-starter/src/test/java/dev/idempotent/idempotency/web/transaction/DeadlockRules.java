@@ -34,7 +34,7 @@ import static org.awaitility.Awaitility.await;
  * deadlock.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class DeadlockRules {
 
 	@SuppressWarnings("NullAway.Init")
@@ -105,8 +105,8 @@ abstract class DeadlockRules {
 			CompletableFuture<Boolean> waits = CompletableFuture.supplyAsync(() -> updateA(statement));
 			await().until(() -> jdbc().queryForObject(waiting(), Long.class) > 0);
 			gate.open();
-			HttpResponse<byte[]> answer = victim.get(30, TimeUnit.SECONDS);
-			assertThat(waits.get(30, TimeUnit.SECONDS)).isTrue();
+			HttpResponse<byte[]> answer = victim.get(60, TimeUnit.SECONDS);
+			assertThat(waits.get(60, TimeUnit.SECONDS)).isTrue();
 			rival.rollback();
 			return answer;
 		}

@@ -35,7 +35,7 @@ import static org.awaitility.Awaitility.await;
  * Handlers that use all connections of the pool of their keys for longer than the lease.
  */
 @Tag("long")
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EmptyPoolIntegrationTests {
 
 	private static final int KEYS = 8;
@@ -54,13 +54,13 @@ class EmptyPoolIntegrationTests {
 		try (WebApplication application = WebApplication.start(Application.class, List::of, properties)) {
 			Hoard hoarders = application.bean(Hoard.class);
 			List<CompletableFuture<HttpResponse<byte[]>>> first = send(application);
-			await().atMost(30, TimeUnit.SECONDS).until(() -> hoarders.entered.get() == KEYS);
+			await().atMost(60, TimeUnit.SECONDS).until(() -> hoarders.entered.get() == KEYS);
 			hoarders.hoard.countDown();
-			await().atMost(30, TimeUnit.SECONDS).until(() -> hoarders.hoarding.get() == 2);
+			await().atMost(60, TimeUnit.SECONDS).until(() -> hoarders.hoarding.get() == 2);
 			String end = observer.queryForObject("select cast(max(expires_at) as varchar) from empty_pool_record",
 					String.class);
 			List<CompletableFuture<HttpResponse<byte[]>>> retries = send(application);
-			await().atMost(30, TimeUnit.SECONDS)
+			await().atMost(60, TimeUnit.SECONDS)
 				.until(() -> observer.queryForObject("select clock_timestamp() > cast(? as timestamptz)", Boolean.class,
 						end));
 			hoarders.done.countDown();

@@ -78,7 +78,7 @@ class RedirectsIntegrationTests extends TransactionsOnTomcatAndJetty {
 			InputStream answer = client.getInputStream();
 			client.setSoTimeout(200);
 			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(answer::read);
-			client.setSoTimeout(10_000);
+			client.setSoTimeout(60_000);
 			gate.open();
 			assertThat(new String(answer.readAllBytes(), StandardCharsets.US_ASCII)).contains("Location: " + thanks());
 		}

@@ -168,7 +168,7 @@ class ReplacedDatabaseIntegrationTests {
 		all[1] = "spring.datasource.url=" + url;
 		all[2] = "spring.datasource.username=" + RealPostgres.USER;
 		all[3] = "spring.datasource.password=" + RealPostgres.PASSWORD;
-		all[4] = "spring.datasource.hikari.connection-timeout=1000";
+		all[4] = "spring.datasource.hikari.connection-timeout=10000";
 		all[5] = "idempotent.jdbc.initialize-schema=always";
 		System.arraycopy(properties, 0, all, 6, properties.length);
 		return WebApplication.start(TransactionApplication.class, redis, all);
