@@ -33,6 +33,7 @@ function showSaga(saga, owner) {
   showText('saga-reason', [shortened(saga.reason), owner].filter((text) => text).join('. '));
   byId('saga-sentence').className = toneOf(saga.status);
   byId('saga-halted').hidden = saga.status !== 'HALTED';
+  byId('saga-console').href = 'actuator/console#sagas/' + saga.id;
 }
 
 function toneOf(status) {

@@ -127,19 +127,24 @@ public final class Database {
 	}
 
 	/**
-	 * How many rows have been inserted, updated and deleted in all tables but one. Closes
-	 * the pool's connections first: a session reports its counts at the latest when it
-	 * ends.
+	 * How many rows have been inserted, updated and deleted in all tables but some.
+	 * Closes the pool's connections first: a session reports its counts at the latest
+	 * when it ends.
 	 * @param pools through which the rows were written; not in use
-	 * @param table the one that does not count
+	 * @param tables those that do not count
 	 * @return since the database was created
 	 */
-	public long rowWritesBeside(Collection<HikariDataSource> pools, String table) {
+	public long rowWritesBeside(Collection<HikariDataSource> pools, String... tables) {
 		List<Integer> sessions = sessions();
-		pools.forEach((pool) -> pool.getHikariPoolMXBean().softEvictConnections());
-		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> sessions().stream().noneMatch(sessions::contains));
-		Long writes = this.sql.queryForObject("select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)"
-				+ " from pg_stat_user_tables where relname <> ?", Long.class, table);
+		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> {
+			// Again and again: a pool may still be opening some
+			pools.forEach((pool) -> pool.getHikariPoolMXBean().softEvictConnections());
+			return sessions().stream().noneMatch(sessions::contains);
+		});
+		Long writes = this.sql.queryForObject(
+				"select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)"
+						+ " from pg_stat_user_tables where relname <> all (string_to_array(?, ','))",
+				Long.class, String.join(",", tables));
 		return (writes != null) ? writes : 0;
 	}
 

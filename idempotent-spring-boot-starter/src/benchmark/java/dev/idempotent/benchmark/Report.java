@@ -1,19 +1,49 @@
 package dev.idempotent.benchmark;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /**
- * What was measured, over all rounds.
+ * What was measured, over all rounds. It has no ratios of rounds in which other processes
+ * took too much of the machine.
  */
 public final class Report {
 
+	private static final double MOST_FOR_OTHERS = 0.10;
+
+	private static final String RATIO = "  / ";
+
+	private static final String OTHERS = "other processes";
+
+	private static final String OTHERS_SHARE = "% of the machine";
+
 	private final Map<Row, List<Double>> rows = new LinkedHashMap<>();
 
-	private final Map<String, List<Double>> ratios = new LinkedHashMap<>();
+	private final Map<Row, List<Double>> ratios = new LinkedHashMap<>();
+
+	private final List<Map.Entry<Row, Double>> ratiosOfRound = new ArrayList<>();
+
+	/**
+	 * A round of a scenario has ended.
+	 * @param scenario its name
+	 * @param others the share of the machine that other processes took in it; not a
+	 * number if that is not known
+	 */
+	void end(String scenario, double others) {
+		if (!Double.isNaN(others)) {
+			add(scenario, OTHERS, OTHERS_SHARE, others * 100);
+		}
+		if (!(others > MOST_FOR_OTHERS)) {
+			this.ratiosOfRound.forEach((ratio) -> (ratio.getKey().contender().isEmpty() ? this.ratios : this.rows)
+				.computeIfAbsent(ratio.getKey(), (row) -> new ArrayList<>())
+				.add(ratio.getValue()));
+		}
+		this.ratiosOfRound.clear();
+	}
 
 	/**
 	 * Keeps a figure of this round.
@@ -23,7 +53,13 @@ public final class Report {
 	 * @param value its value
 	 */
 	public void add(String scenario, String contender, String figure, double value) {
-		this.rows.computeIfAbsent(new Row(scenario, contender, figure), (row) -> new ArrayList<>()).add(value);
+		Row row = new Row(scenario, contender, figure);
+		if (figure.startsWith(RATIO)) {
+			this.ratiosOfRound.add(Map.entry(row, value));
+		}
+		else {
+			this.rows.computeIfAbsent(row, (key) -> new ArrayList<>()).add(value);
+		}
 	}
 
 	/**
@@ -32,7 +68,7 @@ public final class Report {
 	 * @param value its value
 	 */
 	public void ratio(String name, double value) {
-		this.ratios.computeIfAbsent(name, (key) -> new ArrayList<>()).add(value);
+		this.ratiosOfRound.add(Map.entry(new Row("", "", name), value));
 	}
 
 	/**
@@ -46,14 +82,6 @@ public final class Report {
 		List<Double> values = this.rows.getOrDefault(new Row(scenario, contender, figure), List.of());
 		return values.isEmpty() ? Double.NaN
 				: Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray()).median();
-	}
-
-	/**
-	 * Forgets everything, as after a warm-up.
-	 */
-	public void clear() {
-		this.rows.clear();
-		this.ratios.clear();
 	}
 
 	/**
@@ -74,12 +102,26 @@ public final class Report {
 					line(table, row, values);
 				}
 			}));
-		this.ratios.forEach((name, values) -> {
+		this.rows.keySet().stream().map(Row::scenario).distinct().forEach((scenario) -> disturbances(table, scenario));
+		this.ratios.forEach((row, values) -> {
 			Samples samples = Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray());
-			table.append(String.format(Locale.ROOT, "%nRATIO %s %s %s %s", name, text(samples.median()),
+			table.append(String.format(Locale.ROOT, "%nRATIO %s %s %s %s", row.figure(), text(samples.median()),
 					text(samples.min()), text(samples.max())));
 		});
 		return table.append(System.lineSeparator()).toString();
+	}
+
+	private void disturbances(StringBuilder table, String scenario) {
+		List<Double> percents = this.rows.getOrDefault(new Row(scenario, OTHERS, OTHERS_SHARE), List.of());
+		long disturbed = percents.stream().filter((percent) -> percent > MOST_FOR_OTHERS * 100).count();
+		if (percents.isEmpty()) {
+			table.append(String.format(Locale.ROOT, "%nNOT CHECKED whether other processes disturbed %s", scenario));
+		}
+		else if (disturbed > 0) {
+			table.append(String.format(Locale.ROOT,
+					"%nNO RATIOS of %d of %d rounds of %s: other processes took up to %.0f %% of the machine, at most %.0f %% may",
+					disturbed, percents.size(), scenario, Collections.max(percents), MOST_FOR_OTHERS * 100));
+		}
 	}
 
 	private static void line(StringBuilder table, Row row, List<Double> values) {
@@ -89,7 +131,7 @@ public final class Report {
 	}
 
 	private static void line(StringBuilder table, Object... cells) {
-		table.append(String.format(Locale.ROOT, "| %-12s | %-15s | %-24s | %10s | %10s | %10s | %6s |%n", cells));
+		table.append(String.format(Locale.ROOT, "| %-12s | %-18s | %-24s | %10s | %10s | %10s | %6s |%n", cells));
 	}
 
 	private static String text(double value) {

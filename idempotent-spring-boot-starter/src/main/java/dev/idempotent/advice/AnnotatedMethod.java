@@ -8,6 +8,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 
 import dev.idempotent.IdempotentConfigurationException;
 import org.jspecify.annotations.Nullable;
@@ -105,6 +107,22 @@ public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> t
 					null);
 		}
 		return (names == null) ? List.of() : Arrays.asList(names);
+	}
+
+	/**
+	 * Returns whether the method may return before its work is done.
+	 * @return whether it returns a future, or a publisher of Reactive Streams
+	 */
+	public boolean returnsEarly() {
+		Class<?> returned = this.method.getReturnType();
+		return CompletionStage.class.isAssignableFrom(returned) || Future.class.isAssignableFrom(returned)
+				|| isPublisher(returned);
+	}
+
+	private static boolean isPublisher(Class<?> type) {
+		return type.getName().equals("org.reactivestreams.Publisher")
+				|| Arrays.stream(type.getInterfaces()).anyMatch(AnnotatedMethod::isPublisher)
+				|| (type.getSuperclass() != null && isPublisher(type.getSuperclass()));
 	}
 
 	/**

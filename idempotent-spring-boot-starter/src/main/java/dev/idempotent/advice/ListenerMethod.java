@@ -10,8 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 import java.util.function.BiFunction;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -24,7 +22,6 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -227,9 +224,7 @@ public final class ListenerMethod {
 	}
 
 	private static void requireEndWithReturn(AnnotatedMethod annotated) {
-		Class<?> result = annotated.method().getReturnType();
-		if (CompletionStage.class.isAssignableFrom(result) || Future.class.isAssignableFrom(result)
-				|| isPublisher(result) || isAsync(annotated.method()) || isAsync(annotated.type())) {
+		if (annotated.returnsEarly() || isAsync(annotated.method()) || isAsync(annotated.type())) {
 			throw annotated.invalid("may return before its work is done, which would count as done too early",
 					"Do the work on the calling thread and return no future or publisher; set concurrency for more "
 							+ "threads.",
@@ -239,12 +234,6 @@ public final class ListenerMethod {
 
 	private static boolean isAsync(AnnotatedElement element) {
 		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).isPresent(ASYNC);
-	}
-
-	private static boolean isPublisher(Class<?> result) {
-		return ClassUtils.getAllInterfacesForClassAsSet(result)
-			.stream()
-			.anyMatch((type) -> type.getName().equals("org.reactivestreams.Publisher"));
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.idempotent.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -94,14 +95,29 @@ public final class NonTransactionalConnections {
 	 * @throws PessimisticLockingFailureException if each of 20 attempts conflicts
 	 */
 	public static <T extends @Nullable Object> T repeat(Supplier<T> work) {
+		return repeat(Duration.ZERO, work);
+	}
+
+	/**
+	 * Repeats work that conflicts with another transaction, or that does not get a lock
+	 * in time.
+	 * @param <T> the type of the work's result
+	 * @param patience how long to repeat what waits for locks
+	 * @param work commits or rolls back all that it does
+	 * @return what the work returned
+	 * @throws PessimisticLockingFailureException if each of 20 attempts fails, or a lock
+	 * was not granted after that time
+	 */
+	public static <T extends @Nullable Object> T repeat(Duration patience, Supplier<T> work) {
+		long begun = System.nanoTime();
 		for (int attempt = 1; attempt < ATTEMPTS; attempt++) {
 			try {
 				return work.get();
 			}
-			catch (CannotAcquireLockException ex) {
-				throw ex;
-			}
 			catch (PessimisticLockingFailureException ex) {
+				if (ex instanceof CannotAcquireLockException && System.nanoTime() - begun >= patience.toNanos()) {
+					throw ex;
+				}
 				pause(attempt);
 			}
 		}

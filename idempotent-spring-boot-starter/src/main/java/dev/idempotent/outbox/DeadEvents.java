@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 public interface DeadEvents {
 
 	/**
-	 * Lists events.
+	 * Lists events. A page examines a limited number of rows, whatever the filter.
 	 * @param filter which events
 	 * @param after only rows above this one; 0 for the first page
 	 * @param limit how many at most
-	 * @return in the order of their rows
+	 * @return a page, in the order of the rows
 	 */
-	List<DeadEvent> list(DeadFilter filter, long after, int limit);
+	DeadPage list(DeadFilter filter, long after, int limit);
 
 	/**
 	 * Makes events wait for delivery again, due now and with all their attempts. An event
@@ -40,18 +40,30 @@ public interface DeadEvents {
 	int discard(DeadFilter filter);
 
 	/**
+	 * A page of dead events.
+	 *
+	 * @param events the events that match the filter
+	 * @param next the row after which the next page begins, or {@code null} if this is
+	 * the last one; a page that examined its limit of rows can be empty without being the
+	 * last one
+	 */
+	record DeadPage(List<DeadEvent> events, @Nullable Long next) {
+	}
+
+	/**
 	 * A dead event, without its payload and its key.
 	 *
-	 * @param id the id of the event
+	 * @param id the id of the event; zeros if another program has stored an invalid one
 	 * @param row its row, for paging
 	 * @param type the type of the event
 	 * @param topic the topic of the event
+	 * @param ordered whether the events of its key are delivered one after the other
 	 * @param attempts how many attempts were made
 	 * @param deadFor how long ago it became dead, by the clock of the database
 	 * @param lastError the reason, or {@code null} if none is known
 	 * @param payloadBytes the size of the payload in bytes
 	 */
-	record DeadEvent(UUID id, long row, String type, String topic, int attempts, Duration deadFor,
+	record DeadEvent(UUID id, long row, String type, String topic, boolean ordered, int attempts, Duration deadFor,
 			@Nullable String lastError, long payloadBytes) {
 	}
 

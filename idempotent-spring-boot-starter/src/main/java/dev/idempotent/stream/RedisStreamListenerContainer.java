@@ -11,6 +11,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.work.Observers;
 import dev.idempotent.work.Workers;
+import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +54,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	private Observers<StreamObserver> observers = observers(List.of());
 
-	private @Nullable StreamObservation observation;
+	private ObservationRegistry observations = ObservationRegistry.NOOP;
 
 	private volatile @Nullable StreamInspector inspector;
 
@@ -91,12 +92,13 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		this.subscriptions = new SubscriptionScanner(this.beans, this.converter).scan();
+		this.subscriptions = Subscription.findAll(this.beans, this.converter);
 		if (!this.subscriptions.isEmpty()) {
 			this.connections = this.connector.get();
 			this.inspector = new StreamInspector(this.subscriptions, this.connections);
 			this.observers = observers(this.beans.getBeanProvider(StreamObserver.class).orderedStream().toList());
-			this.observation = this.beans.getBeanProvider(StreamObservation.class).getIfUnique();
+			this.observations = this.beans.getBeanProvider(ObservationRegistry.class)
+				.getIfUnique(() -> ObservationRegistry.NOOP);
 			List<ConsumerGroup> groups = this.subscriptions.stream().map(Subscription::consumerGroup).toList();
 			this.observers.each((observer) -> observer.listening(groups));
 		}
@@ -212,7 +214,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 			for (Subscription subscription : container.subscriptions) {
 				for (int i = 0; i < subscription.concurrency(); i++) {
 					EntryDelivery delivery = new EntryDelivery(subscription, container.minIdleTime,
-							container.maxDeliveries, container.redelivery, container.observers, container.observation);
+							container.maxDeliveries, container.redelivery, container.observers, container.observations);
 					Worker worker = new Worker(subscription, connections, delivery, container.minIdleTime, this.outages,
 							this.workers);
 					this.all.add(worker);

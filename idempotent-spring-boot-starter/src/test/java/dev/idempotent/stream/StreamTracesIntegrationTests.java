@@ -11,13 +11,12 @@ import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.stream.StreamApplication.Order;
 import dev.idempotent.stream.StreamApplication.Script;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RecordedSpans;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.TraceContext;
 import io.micrometer.tracing.Tracer;
-import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.sdk.trace.data.SpanData;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,9 +65,9 @@ class StreamTracesIntegrationTests {
 			assertThat(span.getParentSpanId()).isEqualTo(appended.spanId());
 			assertThat(span.getKind()).isEqualTo(SpanKind.CONSUMER);
 			assertThat(span.getName()).isEqualTo(this.stream.name() + " process");
-			assertThat(tag(span, "stream")).isEqualTo(this.stream.name());
-			assertThat(tag(span, "group")).isEqualTo(TestStream.GROUP);
-			assertThat(tag(span, "outcome")).isEqualTo("acknowledged");
+			assertThat(RecordedSpans.attribute(span, "stream")).isEqualTo(this.stream.name());
+			assertThat(RecordedSpans.attribute(span, "group")).isEqualTo(TestStream.GROUP);
+			assertThat(RecordedSpans.attribute(span, "outcome")).isEqualTo("acknowledged");
 			assertThat(this.current).extracting(TraceContext::spanId).containsExactly(span.getSpanId());
 			assertThat(started.isRunning()).isTrue();
 		}
@@ -80,8 +79,10 @@ class StreamTracesIntegrationTests {
 			TraceContext appended = append("bad");
 			List<SpanData> spans = spans(2);
 			assertThat(spans).extracting(SpanData::getParentSpanId).containsOnly(appended.spanId());
-			assertThat(spans).extracting((span) -> tag(span, "outcome")).containsExactly("redelivered", "acknowledged");
-			assertThat(spans).extracting((span) -> tag(span, "stream.entry.deliveries")).containsExactly("1", "2");
+			assertThat(spans).extracting((span) -> RecordedSpans.attribute(span, "outcome"))
+				.containsExactly("redelivered", "acknowledged");
+			assertThat(spans).extracting((span) -> RecordedSpans.attribute(span, "stream.entry.deliveries"))
+				.containsExactly("1", "2");
 			assertThat(spans.get(0).getEvents()).extracting((event) -> event.getName()).containsExactly("exception");
 			assertThat(started.isRunning()).isTrue();
 		}
@@ -92,7 +93,7 @@ class StreamTracesIntegrationTests {
 		try (ConfigurableApplicationContext started = start(Plain.class)) {
 			this.stream.add(Map.of("payload", "{\"id\":\"one\",\"amount\":\"s3cret\"}"));
 			SpanData span = spans(1).get(0);
-			assertThat(tag(span, "outcome")).isEqualTo("dead");
+			assertThat(RecordedSpans.attribute(span, "outcome")).isEqualTo("dead");
 			assertThat(span.getStatus().getDescription() + span.getEvents()).doesNotContain("s3cret");
 			assertThat(started.isRunning()).isTrue();
 		}
@@ -146,13 +147,9 @@ class StreamTracesIntegrationTests {
 	 * The spans of deliveries, whose parents are never ended.
 	 */
 	private List<SpanData> spans(int count) {
-		List<SpanData> ended = this.instance.getBean(TracedApplication.Exporter.class).spans;
+		List<SpanData> ended = this.instance.getBean(RecordedSpans.class).all();
 		await().until(() -> ended.size() == count);
 		return ended;
-	}
-
-	private static @Nullable String tag(SpanData span, String name) {
-		return span.getAttributes().get(AttributeKey.stringKey(name));
 	}
 
 	private ConfigurableApplicationContext start(Class<?> listener) {

@@ -11,7 +11,7 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A problem response as docs/responses.md describes it.
+ * A problem response as docs/how-it-works.md describes it.
  */
 public record DocumentedProblem(String name, int status, boolean retryable) {
 
@@ -25,7 +25,7 @@ public record DocumentedProblem(String name, int status, boolean retryable) {
 	 * The rows of the table.
 	 */
 	public static List<DocumentedProblem> all() {
-		return Page.of("docs/responses.md")
+		return Page.of("docs/how-it-works.md")
 			.rows("## Problem responses")
 			.stream()
 			.map((row) -> new DocumentedProblem(row.get(0).replace("`", ""), Integer.parseInt(row.get(1)),

@@ -5,15 +5,18 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
+import dev.idempotent.benchmark.Machine;
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Scenario;
 import dev.idempotent.benchmark.Settings;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -25,6 +28,13 @@ class HttpBenchmark {
 
 	private static final Settings settings = new Settings();
 
+	private static final Duration REST = Duration.ofSeconds(1);
+
+	/**
+	 * The share of one processor that the contenders take when nobody calls them.
+	 */
+	private static final double MOST_AT_REST = 0.1;
+
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.dedicatedWith("fsync=" + settings.text("fsync", "on"));
 
@@ -35,26 +45,37 @@ class HttpBenchmark {
 	void measures() throws IOException {
 		Jvms jvms = new Jvms(settings.text("jvm", System.getProperty("java.home")), ApplicationClassPath.create());
 		Servers servers = new Servers(redis, postgres);
-		List<HttpContender> contenders = new ArrayList<>();
+		Report report = new Report();
+		Machine machine = Machine.with(postgres, redis);
+		Rounds rounds = new Rounds(0, settings.number("rounds", 5));
+		List<String> scenarios = settings.names("scenarios", "throughput,latency,startup");
+		List<String> chosen = settings.names("contenders", String.join(",", Recipes.all().keySet()));
+		chosen.forEach(Recipes::named);
 		try (ChildJvm generator = jvms.generator()) {
 			HttpLoad load = new HttpLoad(generator, settings.number("clients", 16), settings.number("bytes", 200), 0,
-					settings.number("requests", 0), Duration.ofMillis(settings.number("request-millis", 2500)));
-			open(contenders, servers, jvms);
-			warmUp(contenders, load.times(settings.number("warm-up-requests", 20_000)));
-			Report report = new Report();
-			new Rounds(0, settings.number("rounds", 5)).run(scenarios(contenders, load, servers, jvms), report);
-			publish(report, contenders);
-		}
-		finally {
-			contenders.forEach(Contender::close);
+					settings.number("requests", 0), Duration.ofMillis(settings.number("request-millis", 2000)));
+			for (List<String> group : Recipes.groups()) {
+				List<String> names = group.stream().filter(chosen::contains).toList();
+				List<HttpContender> contenders = new ArrayList<>();
+				try {
+					names.forEach((name) -> contenders.add(open(name, servers, jvms)));
+					warmUp(contenders, load.times(settings.number("warm-up-requests", 20_000)));
+					rounds.run(scenarios(scenarios, contenders, load), report, machine);
+				}
+				finally {
+					contenders.forEach(Contender::close);
+				}
+			}
+			if (scenarios.contains("startup")) {
+				rounds.run(List.of(new StartupScenario(servers, jvms)), report, machine);
+			}
+			publish(report, chosen);
 		}
 	}
 
-	private static void open(List<HttpContender> contenders, Servers servers, Jvms jvms) {
+	private static HttpContender open(String name, Servers servers, Jvms jvms) {
 		String threads = "spring.threads.virtual.enabled=" + settings.text("virtual-threads", "false");
-		settings.names("contenders", String.join(",", Recipes.all().keySet()))
-			.forEach((name) -> contenders
-				.add(new HttpContender(name, Recipes.named(name).with(threads), servers, jvms)));
+		return new HttpContender(name, Recipes.named(name).with(threads), servers, jvms);
 	}
 
 	private static void warmUp(List<HttpContender> contenders, HttpLoad load) {
@@ -65,27 +86,36 @@ class HttpBenchmark {
 				contender.record(Output.FOLDER.resolve(contender.name() + ".jfr"));
 			}
 		});
+		awaitRest(contenders);
 	}
 
-	private static List<Scenario> scenarios(List<HttpContender> contenders, HttpLoad load, Servers servers, Jvms jvms) {
+	/**
+	 * Waits until the compilers of the contenders have ended what the warm-up began.
+	 */
+	private static void awaitRest(List<HttpContender> contenders) {
+		double[] before = { Double.MAX_VALUE };
+		Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(REST).until(() -> {
+			double now = contenders.stream().mapToDouble(HttpContender::processorMicros).sum();
+			double used = now - before[0];
+			before[0] = now;
+			return Double.isNaN(now) || used >= 0 && used < REST.toNanos() / 1000.0 * MOST_AT_REST;
+		});
+	}
+
+	private static List<Scenario> scenarios(List<String> names, List<HttpContender> contenders, HttpLoad load) {
 		HttpLoad paced = load.paced(settings.number("latency-rate", 500),
-				Duration.ofMillis(settings.number("latency-millis", 1500)));
-		List<String> names = settings.names("scenarios", "throughput,latency,startup");
-		return List
-			.of(new ThroughputScenario(contenders, load), new LatencyScenario(contenders, paced),
-					new StartupScenario(servers, jvms))
-			.stream()
-			.filter((scenario) -> names.contains(scenario.name()))
+				Duration.ofMillis(settings.number("latency-millis", 1000)));
+		return Stream.of(new ThroughputScenario(contenders, load), new LatencyScenario(contenders, paced))
+			.filter((scenario) -> !contenders.isEmpty() && names.contains(scenario.name()))
 			.toList();
 	}
 
-	private static void publish(Report report, List<HttpContender> contenders) throws IOException {
+	private static void publish(Report report, List<String> contenders) throws IOException {
 		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
 				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
 		System.out.println(text);
 		Files.writeString(Files.createDirectories(Output.FOLDER).resolve("http.md"), text);
-		Files.writeString(Output.FOLDER.resolve("http.svg"),
-				new Chart(report, contenders.stream().map(HttpContender::name).toList()).toString());
+		Files.writeString(Output.FOLDER.resolve("http.svg"), new Chart(report, contenders).toString());
 	}
 
 }

@@ -1,6 +1,7 @@
 package dev.idempotent.benchmark.http;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -53,6 +54,18 @@ final class Recipes {
 		all.put("transaction-replay", transaction.replayed());
 		all.put("method-first", Recipe.of(MethodApplication.class, Part.STARTER));
 		return all;
+	}
+
+	/**
+	 * The contenders that are compared with each other, and run at the same time: those
+	 * of all groups at once would compile and wait beside each other.
+	 */
+	static List<List<String>> groups() {
+		return List.of(List.of("two-raw-calls", "lease-first", "method-first"),
+				List.of("plain", "cached-replay", "one-raw-get", "lease-replay", "transaction-replay"),
+				List.of("one-raw-get-64", "hot-key"),
+				List.of("bare-transaction", "transaction-by-hand", "transaction-first"), List.of("unannotated-absent",
+						"unannotated-present", "unannotated-variable-absent", "unannotated-variable-present"));
 	}
 
 	private static void unannotated(Map<String, Recipe> all, String name, Part... parts) {

@@ -1,15 +1,12 @@
 package dev.idempotent.benchmark.http;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
 
 import dev.idempotent.benchmark.Database;
+import dev.idempotent.benchmark.Machine;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -33,19 +30,8 @@ final class Servers {
 		this.redis = redis;
 		this.postgres = postgres;
 		this.connection = redis.connect().getConnection();
-		this.redisProcess = ServerProcess.find(Long.parseLong(redisInfo("server").getProperty("process_id")), "redis");
-		this.postgresProcess = ServerProcess.find(postgresId(Database.create(postgres, "http")), "postgres");
-	}
-
-	private static long postgresId(Database database) {
-		String folder = database.sql().queryForObject("show data_directory", String.class);
-		Path file = Path.of(Objects.requireNonNull(folder), "postmaster.pid");
-		try {
-			return Files.exists(file) ? Long.parseLong(Files.readAllLines(file).get(0).strip()) : 0;
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		this.redisProcess = ServerProcess.find(Machine.redisId(redis), "redis");
+		this.postgresProcess = ServerProcess.find(Machine.postgresId(postgres), "postgres");
 	}
 
 	/**
@@ -78,11 +64,7 @@ final class Servers {
 	 * What Redis has counted since its start.
 	 */
 	Properties redisStatistics() {
-		return redisInfo("stats");
-	}
-
-	private Properties redisInfo(String section) {
-		return Objects.requireNonNull(this.connection.serverCommands().info(section));
+		return Objects.requireNonNull(this.connection.serverCommands().info("stats"));
 	}
 
 }

@@ -1,7 +1,10 @@
 package dev.idempotent.benchmark.outbox;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
+import dev.idempotent.benchmark.Settings;
 import io.namastack.outbox.Outbox;
 import io.namastack.outbox.OutboxProcessingScheduler;
 import io.namastack.outbox.handler.OutboxRecordMetadata;
@@ -42,13 +45,8 @@ final class NamastackOutbox implements OutboxContender {
 	NamastackOutbox(String name, int keys, Servers servers, Tuning tuning) {
 		this.name = name;
 		this.keys = keys;
-		this.shop = Shop.open(name.replace('-', '_'), servers, Handlers.class, "idempotent.enabled=false",
-				"idempotent.outbox.enabled=false", PREFIX + "polling.batch-size=" + tuning.batchSize(),
-				PREFIX + "polling.fixed.interval=" + tuning.pollMillis() + "ms",
-				PREFIX + "processing.executor-core-pool-size=" + tuning.threads(),
-				PREFIX + "processing.executor-max-pool-size=" + tuning.threads(),
-				PREFIX + "processing.delete-completed-records=true", PREFIX + "processing.stop-on-first-failure=false",
-				PREFIX + "multicaster.enabled=false", "benchmark.stream=" + EventStream.nameFor(name));
+		this.shop = Shop.open(name.replace('-', '_'), servers, Handlers.class,
+				tuning.properties("benchmark.stream=" + EventStream.nameFor(name)));
 		this.outbox = this.shop.application().bean(Outbox.class);
 		this.scheduler = this.shop.application().bean(OutboxProcessingScheduler.class);
 		this.stream = EventStream.of(servers.redis(), name);
@@ -106,6 +104,24 @@ final class NamastackOutbox implements OutboxContender {
 	 * @param threads how many keys are worked on at once
 	 */
 	record Tuning(int batchSize, int pollMillis, int threads) {
+
+		static Tuning of(Settings settings) {
+			return new Tuning(settings.number("namastack.batch-size", 1_000),
+					settings.number("namastack.poll-millis", 1), settings.number("namastack.threads", 12));
+		}
+
+		String[] properties(String... others) {
+			List<String> all = new ArrayList<>(List.of("idempotent.enabled=false", "idempotent.outbox.enabled=false",
+					PREFIX + "polling.batch-size=" + this.batchSize,
+					PREFIX + "polling.fixed.interval=" + this.pollMillis + "ms",
+					PREFIX + "processing.executor-core-pool-size=" + this.threads,
+					PREFIX + "processing.executor-max-pool-size=" + this.threads,
+					PREFIX + "processing.delete-completed-records=true",
+					PREFIX + "processing.stop-on-first-failure=false", PREFIX + "multicaster.enabled=false"));
+			all.addAll(List.of(others));
+			return all.toArray(String[]::new);
+		}
+
 	}
 
 	@EnableAutoConfiguration

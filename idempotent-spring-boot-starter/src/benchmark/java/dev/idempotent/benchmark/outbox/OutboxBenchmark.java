@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
 import dev.idempotent.benchmark.Load;
+import dev.idempotent.benchmark.Machine;
 import dev.idempotent.benchmark.MariaDb;
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Rounds;
@@ -58,8 +59,8 @@ class OutboxBenchmark {
 		List<Contender> opened = new ArrayList<>();
 		try {
 			Report report = new Report();
-			Rounds rounds = new Rounds(settings.number("warm-up", 1), settings.number("rounds", 5));
-			rounds.run(scenarios(opened), report);
+			Rounds rounds = new Rounds(settings.number("warm-up", 1), settings.number("rounds", 3));
+			rounds.run(scenarios(opened), report, Machine.with(postgres, redis));
 			publish(report);
 		}
 		finally {
@@ -72,17 +73,17 @@ class OutboxBenchmark {
 		BareShop bare = opened(new BareShop(servers), opened);
 		List<OutboxContender> contenders = contenders(servers, opened);
 		Map<String, Supplier<Scenario>> known = new HashMap<>(
-				Map.of("append", () -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 5)), "drain",
+				Map.of("append", () -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 2)), "drain",
 						() -> new DrainScenario(new BatchedInserts(bare.pool()), contenders, this.load,
-								settings.number("backlog", 20_000)),
+								settings.number("backlog", 10_000)),
 						"latency", () -> latency("latency", withFloor(contenders, servers, opened)), "row-writes",
 						() -> new RowWritesScenario(contenders, this.load, 2_000), "ordered",
 						() -> ordered(contenders, servers, opened), "instances",
 						() -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened))), "hot-key",
-						() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5),
-								2_000, settings.number("backlog", 20_000)),
+						() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 2),
+								2_000, settings.number("backlog", 10_000)),
 						"kafka", () -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load,
-								settings.number("backlog", 20_000))));
+								settings.number("backlog", 10_000))));
 		known.put("recovery", () -> new RecoveryScenario(own("ours-recovery", 1, 1, servers, opened),
 				settings.number("recovery-keys", 1_000_000)));
 		return chosen("scenarios", "append,drain,latency,row-writes,ordered,instances,hot-key,kafka", known);
@@ -94,7 +95,7 @@ class OutboxBenchmark {
 
 	private Scenario latency(String name, List<OutboxContender> contenders) {
 		return new LatencyScenario(name, contenders, this.load, settings.number("latency-rate", 200),
-				seconds("latency-seconds", 20));
+				seconds("latency-seconds", 6));
 	}
 
 	private static List<OutboxContender> withFloor(List<OutboxContender> contenders, Servers servers,
@@ -106,8 +107,8 @@ class OutboxBenchmark {
 
 	private Scenario ordered(List<OutboxContender> contenders, Servers servers, List<Contender> opened) {
 		return new OrderedScenario(own(OwnOutbox.NAME, 0, contenders, servers, opened),
-				own(ORDERED, KEYS, contenders, servers, opened), this.load, seconds("seconds", 5),
-				settings.number("backlog", 20_000));
+				own(ORDERED, KEYS, contenders, servers, opened), this.load, seconds("seconds", 2),
+				settings.number("backlog", 10_000));
 	}
 
 	/**
@@ -122,21 +123,13 @@ class OutboxBenchmark {
 	}
 
 	private static OwnOutbox own(String name, int keys, int instances, Servers servers, List<Contender> opened) {
-		return opened(new OwnOutbox(new OwnOutbox.Variant(name, keys, instances, 0), servers), opened);
-	}
-
-	private static OwnOutbox handlers(Servers servers, List<Contender> opened) {
-		OwnOutbox.Variant variant = new OwnOutbox.Variant(OwnOutbox.HANDLERS, 0, 1,
-				settings.number("handler.threads", 12));
-		return opened(new OwnOutbox(variant, servers), opened);
+		return opened(new OwnOutbox(new OwnOutbox.Variant(name, keys, instances), servers), opened);
 	}
 
 	private List<OutboxContender> contenders(Servers servers, List<Contender> opened) {
-		NamastackOutbox.Tuning tuning = new NamastackOutbox.Tuning(settings.number("namastack.batch-size", 1_000),
-				settings.number("namastack.poll-millis", 1), settings.number("namastack.threads", 12));
+		NamastackOutbox.Tuning tuning = NamastackOutbox.Tuning.of(settings);
 		Map<String, Supplier<OutboxContender>> known = Map.of(ORDERED, () -> own(ORDERED, KEYS, 1, servers, opened),
-				OwnOutbox.HANDLERS, () -> handlers(servers, opened), OwnOutbox.NAME,
-				() -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
+				OwnOutbox.NAME, () -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
 				() -> opened(new ModulithOutbox(servers, settings.number("modulith.threads", 12)), opened), "namastack",
 				() -> opened(new NamastackOutbox("namastack", 0, servers, tuning), opened), "namastack-keyed",
 				() -> opened(new NamastackOutbox("namastack-keyed", 64, servers, tuning), opened));

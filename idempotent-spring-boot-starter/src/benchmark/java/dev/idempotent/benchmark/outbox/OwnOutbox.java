@@ -2,19 +2,13 @@ package dev.idempotent.benchmark.outbox;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
-import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.relay.OutboxRelay;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.data.redis.core.StringRedisTemplate;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * This project's outbox, with its defaults.
@@ -22,11 +16,6 @@ import tools.jackson.databind.json.JsonMapper;
 final class OwnOutbox implements OutboxContender {
 
 	static final String NAME = "ours";
-
-	/**
-	 * A handler in the application sends the events, like that of namastack.
-	 */
-	static final String HANDLERS = "ours-handlers";
 
 	private final Variant variant;
 
@@ -41,18 +30,14 @@ final class OwnOutbox implements OutboxContender {
 	 */
 	OwnOutbox(Variant variant, Servers servers) {
 		this.variant = variant;
-		String stream = EventStream.nameFor(variant.name());
-		boolean handled = variant.handlerThreads() > 0;
-		this.topic = handled ? "handlers" : "redis-stream:" + stream;
-		Class<?> application = handled ? Handlers.class : Empty.class;
+		this.topic = "redis-stream:" + EventStream.nameFor(variant.name());
 		String[] properties = { "namastack.outbox.enabled=false", "idempotent.outbox.initialize-schema=always",
-				"idempotent.outbox.default-topic=" + this.topic, "benchmark.stream=" + stream,
-				"idempotent.outbox.handlers.concurrency=" + Math.max(1, variant.handlerThreads()) };
+				"idempotent.outbox.default-topic=" + this.topic };
 		String name = variant.name().replace('-', '_');
-		Shop first = Shop.open(name, servers, application, properties);
+		Shop first = Shop.open(name, servers, Empty.class, properties);
 		this.instances.add(Instance.of(first));
 		for (int i = 1; i < variant.instances(); i++) {
-			this.instances.add(Instance.of(first.another(name, servers, application, properties)));
+			this.instances.add(Instance.of(first.another(name, servers, Empty.class, properties)));
 		}
 		this.stream = EventStream.of(servers.redis(), variant.name());
 		stopDelivery();
@@ -116,10 +101,8 @@ final class OwnOutbox implements OutboxContender {
 	 * @param keys how many keys the events are spread over; 0 for events without keys,
 	 * which are not ordered
 	 * @param instances how many instances append and deliver
-	 * @param handlerThreads the threads of a handler that sends the events; 0 for a
-	 * publisher
 	 */
-	record Variant(String name, int keys, int instances, int handlerThreads) {
+	record Variant(String name, int keys, int instances) {
 	}
 
 	private record Instance(Shop shop, Outbox outbox, OutboxRelay relay) {
@@ -134,31 +117,6 @@ final class OwnOutbox implements OutboxContender {
 	@EnableAutoConfiguration
 	@Configuration(proxyBeanMethods = false)
 	static class Empty {
-
-	}
-
-	@EnableAutoConfiguration
-	@Configuration(proxyBeanMethods = false)
-	static class Handlers {
-
-		@Bean
-		SendingHandler sendingHandler(StringRedisTemplate redis, JsonMapper json,
-				@Value("${benchmark.stream}") String stream) {
-			return new SendingHandler(redis, json, stream);
-		}
-
-	}
-
-	/**
-	 * Sends an event in the transaction that removes it, and returns when Redis has it.
-	 */
-	record SendingHandler(StringRedisTemplate redis, JsonMapper json, String stream) {
-
-		@OutboxHandler(type = "order.placed")
-		public void send(OrderPlaced order) {
-			this.redis.opsForStream()
-				.add(this.stream, Map.of("type", "order.placed", "payload", this.json.writeValueAsString(order)));
-		}
 
 	}
 

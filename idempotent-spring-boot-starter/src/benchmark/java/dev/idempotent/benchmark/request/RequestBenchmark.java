@@ -10,6 +10,7 @@ import java.util.Map;
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
 import dev.idempotent.benchmark.Load;
+import dev.idempotent.benchmark.Machine;
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Settings;
@@ -43,7 +44,8 @@ class RequestBenchmark {
 					Map.of("meters", "plain", "tracer", "plain", "traces", "tracer", "encryption", "plain"),
 					new Load(settings.number("clients", 4)),
 					Duration.ofMillis(settings.number("request-millis", 1000)));
-			new Rounds(settings.number("warm-up", 3), settings.number("rounds", 15)).run(List.of(scenario), report);
+			new Rounds(settings.number("warm-up", 3), settings.number("rounds", 15)).run(List.of(scenario), report,
+					Machine.with(postgres, redis));
 			publish(report);
 		}
 		finally {

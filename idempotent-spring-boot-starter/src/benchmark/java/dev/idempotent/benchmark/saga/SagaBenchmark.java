@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
 import dev.idempotent.benchmark.Load;
+import dev.idempotent.benchmark.Machine;
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Scenario;
@@ -47,7 +48,7 @@ class SagaBenchmark {
 		try {
 			Report report = new Report();
 			Rounds rounds = new Rounds(settings.number("warm-up", 3), settings.number("rounds", 15));
-			rounds.run(scenarios(), report);
+			rounds.run(scenarios(), report, Machine.with(postgres, redis));
 			publish(report);
 		}
 		finally {

@@ -8,6 +8,7 @@ import java.util.List;
 
 import dev.idempotent.benchmark.Database;
 import dev.idempotent.benchmark.Load;
+import dev.idempotent.benchmark.Machine;
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Settings;
@@ -35,7 +36,7 @@ class MoveBenchmark {
 		Report report = new Report();
 		new Rounds(settings.number("warm-up", 5), settings.number("rounds", 25)).run(List
 			.of(new MoveScenario(orders, new Load(clients), Duration.ofMillis(settings.number("move-millis", 1000)))),
-				report);
+				report, Machine.with(postgres));
 		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
 				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
 		System.out.println(text);

@@ -15,7 +15,6 @@ import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
-import dev.idempotent.idempotency.web.RequestTokens;
 import dev.idempotent.idempotency.web.ResponseRedactor;
 import dev.idempotent.token.OneTimeTokens;
 import io.swagger.v3.oas.models.OpenAPI;
@@ -135,11 +134,6 @@ public final class IdempotencyWebAutoConfiguration {
 				defaults, withoutSecurity.getIfAvailable() == null);
 	}
 
-	@Bean
-	RequestTokens idempotencyRequestTokens(ObjectProvider<OneTimeTokens> tokens) {
-		return new RequestTokens(tokens::getObject, AuthenticatedPrincipals::current);
-	}
-
 	/**
 	 * The last filter: filters that are mapped to servlets run after those that are
 	 * mapped to URL patterns. MockMvc applies the order of beans, in which a filter comes
@@ -149,9 +143,10 @@ public final class IdempotencyWebAutoConfiguration {
 	@FilterRegistration(servletNames = ALL_SERVLETS, matchAfter = true, dispatcherTypes = { DispatcherType.REQUEST,
 			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
 	IdempotencyFilter idempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
-			IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings,
-			BeanFactory beanFactory) {
-		return new IdempotencyFilter(engine, operations, scopeResolver, tokens, settings,
+			IdempotencyScopeResolver scopeResolver, ObjectProvider<OneTimeTokens> tokens,
+			IdempotencyWebSettings settings, BeanFactory beanFactory) {
+		return new IdempotencyFilter(engine, operations, scopeResolver, tokens::getObject,
+				AuthenticatedPrincipals::current, settings,
 				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
 	}
 

@@ -39,8 +39,7 @@ final class ConsoleEndpoint {
 
 	private static final EndpointId ID = EndpointId.of("console");
 
-	private static final Set<String> USED = Set.of("auditevents", "health", "idempotency", "metrics", "outbox", "saga",
-			"stream");
+	private static final Set<String> USED = Set.of("health", "idempotency", "metrics", "outbox", "saga", "stream");
 
 	private static final boolean WITH_CSRF_TOKENS = ClassUtils
 		.isPresent("org.springframework.security.web.csrf.CsrfToken", ConsoleEndpoint.class.getClassLoader());

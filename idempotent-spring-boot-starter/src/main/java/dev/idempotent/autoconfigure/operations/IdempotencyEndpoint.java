@@ -40,8 +40,7 @@ import org.springframework.context.ApplicationEventPublisher;
 
 /**
  * The actuator's endpoint {@code idempotency}. Shows neither keys nor responses. The path
- * and the HTTP method alone decide which operation runs: the body and the query of a
- * request can replace the value of a selector.
+ * and the HTTP method alone decide which operation runs.
  */
 @WebEndpoint(id = "idempotency")
 @RegisterReflectionForBinding({ IdempotencyEndpoint.Overview.class, IdempotencyEndpoint.Changed.class,
@@ -100,12 +99,30 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 
 	@WriteOperation
 	WebEndpointResponse<?> release(@Selector String digest, SecurityContext security) {
-		return answer(() -> change(digest(digest), true, security));
+		return answer(() -> change(digest(digest), true, null, security));
 	}
 
 	@DeleteOperation
 	WebEndpointResponse<?> forget(@Selector String digest, SecurityContext security) {
-		return answer(() -> change(digest(digest), false, security));
+		return answer(() -> change(digest(digest), false, null, security));
+	}
+
+	/**
+	 * Releases or forgets a key.
+	 * @param note why, for the audit event
+	 */
+	@WriteOperation
+	WebEndpointResponse<?> change(@Selector String digest, @Selector String operation, @Nullable String note,
+			SecurityContext security) {
+		return answer(() -> {
+			requireInPath(digest, operation);
+			return switch (operation) {
+				case "release" -> change(digest(digest), true, note(note), security);
+				case "forget" -> change(digest(digest), false, note(note), security);
+				default -> throw invalid("There is no operation of this name",
+						"POST /actuator/idempotency/{digest}/release or POST /actuator/idempotency/{digest}/forget");
+			};
+		});
 	}
 
 	/**
@@ -213,8 +230,8 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 		return serial;
 	}
 
-	private Changed change(IdempotencyKey key, boolean release, SecurityContext security) {
-		KeyChange change = apply(key, release, security);
+	private Changed change(IdempotencyKey key, boolean release, @Nullable String note, SecurityContext security) {
+		KeyChange change = apply(key, release, note, security);
 		FoundKey before = change.before();
 		if (before == null) {
 			throw absent(key);
@@ -242,22 +259,25 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 				+ " (idempotent.replay-cache.ttl)" : again;
 	}
 
-	private KeyChange apply(IdempotencyKey key, boolean release, SecurityContext security) {
+	private KeyChange apply(IdempotencyKey key, boolean release, @Nullable String note, SecurityContext security) {
 		try {
 			KeyChange change = release ? this.keys.release(key) : this.keys.forget(key);
 			if (change.before() != null && change.outcome() != KeyChange.Outcome.REFUSED) {
-				record(key, release, change.before(), change.outcome().name(), security);
+				record(key, release, note, change.before(), change.outcome().name(), security);
 			}
 			return change;
 		}
 		catch (IdempotencyStoreException | UnsupportedOperationException ex) {
-			record(key, release, null, UNKNOWN, security);
+			record(key, release, note, null, UNKNOWN, security);
 			throw ex;
 		}
 	}
 
-	private void record(IdempotencyKey key, boolean release, @Nullable FoundKey before, String outcome,
-			SecurityContext security) {
+	/**
+	 * Publishes an audit event, and logs the change without the operator's note.
+	 */
+	private void record(IdempotencyKey key, boolean release, @Nullable String note, @Nullable FoundKey before,
+			String outcome, SecurityContext security) {
 		Map<String, Object> data = new LinkedHashMap<>();
 		if (before != null) {
 			Facts.of(before.deciding()).describe(data);
@@ -265,6 +285,9 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 		logger.info("An operator has requested to {} the key {} {}: {}", release ? "release" : "forget", key, data,
 				outcome);
 		data.put("digest", key.digest());
+		if (note != null) {
+			data.put("note", note);
+		}
 		data.put("outcome", outcome);
 		audit(this.publisher, security, release ? "IDEMPOTENCY_KEY_RELEASED" : "IDEMPOTENCY_KEY_FORGOTTEN", data);
 	}

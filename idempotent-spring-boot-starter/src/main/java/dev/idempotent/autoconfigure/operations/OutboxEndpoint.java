@@ -1,13 +1,18 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -15,31 +20,39 @@ import java.util.function.Supplier;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.DeadEvents.DeadPage;
 import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
+import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
+import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The actuator's endpoint {@code outbox}. Shows neither payloads nor keys.
+ * The actuator's endpoint {@code outbox}. Shows no keys, and payloads only if a property
+ * allows it.
  */
 @WebEndpoint(id = "outbox")
 @RegisterReflectionForBinding({ OutboxEndpoint.Overview.class, DeadEvent.class, OutboxEndpoint.Entry.class,
@@ -48,10 +61,18 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);
 
-	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, blocked, delayed or circuits";
+	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, waiting, blocked, delayed, queue, "
+			+ "payload or circuits";
 
 	private static final String OPERATIONS = "POST /actuator/outbox/retry or discard (dead events), retry-blocked, "
 			+ "skip-blocked, discard-blocked, pause or resume";
+
+	private static final int FORBIDDEN = 403;
+
+	/**
+	 * How many bytes of a payload are shown at most.
+	 */
+	private static final int MAX_PAYLOAD = 65_536;
 
 	private final OutboxOperations operations;
 
@@ -65,18 +86,21 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	private final ApplicationEventPublisher publisher;
 
+	private final Properties properties;
+
 	/**
 	 * Creates the endpoint.
 	 * @param relay supplies {@code null} while the outbox is off
 	 */
 	OutboxEndpoint(OutboxOperations operations, DeadEvents deadEvents, TopicControl control, OutboxTopics topics,
-			Supplier<@Nullable OutboxRelay> relay, ApplicationEventPublisher publisher) {
+			Supplier<@Nullable OutboxRelay> relay, ApplicationEventPublisher publisher, Properties properties) {
 		this.operations = operations;
 		this.deadEvents = deadEvents;
 		this.control = control;
 		this.topics = topics;
 		this.relay = relay;
 		this.publisher = publisher;
+		this.properties = properties;
 	}
 
 	@ReadOperation
@@ -91,14 +115,30 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	@ReadOperation
 	WebEndpointResponse<?> list(@Selector String part, @Nullable String id, @Nullable String type,
-			@Nullable String topic, @Nullable String after, @Nullable String limit) {
+			@Nullable String topic, @Nullable String state, @Nullable String after, @Nullable String limit,
+			SecurityContext security) {
 		return answer(() -> {
 			if (part.equals("circuits")) {
 				return Map.of("circuits", circuits());
 			}
 			DeadFilter filter = filter(id, type, topic);
 			int size = limit(limit);
-			return part.equals("dead") ? dead(filter, row(after), size) : page(part, filter, after, size);
+			try {
+				return switch (part) {
+					case "dead" -> dead(filter, row(after), size);
+					case "pending" -> page(part, this.operations.pending(filter, after, size));
+					case "waiting" -> page(part, this.operations.waiting(filter, after, size));
+					case "blocked" -> page(part, this.operations.blocked(filter, after, size));
+					case "delayed" -> page(part, this.operations.delayed(filter, after, size));
+					case "queue" -> queue(idAlone(filter), after, size);
+					case "payload" -> payload(state, filter, after, security);
+					default -> throw invalid("There is no resource of this name", RESOURCES);
+				};
+			}
+			catch (IllegalArgumentException ex) {
+				throw invalid("The parameter 'after' is not the end of a page",
+						"Specify the value of 'next' of the previous page");
+			}
 		});
 	}
 
@@ -147,27 +187,90 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	}
 
 	private Map<String, @Nullable Object> dead(DeadFilter filter, long after, int size) {
-		List<DeadEvent> page = this.deadEvents.list(filter, after, size);
-		return page("dead", page, (page.size() == size) ? page.get(size - 1).row() : null);
+		DeadPage page = this.deadEvents.list(filter, after, size);
+		return page("dead", page.events(), page.next());
+	}
+
+	private Map<String, @Nullable Object> queue(UUID id, @Nullable String after, int size) {
+		Queue queue = this.operations.queue(id, after, size);
+		if (queue == null) {
+			throw absent("No event with this id waits in a queue",
+					"Look it up with GET /actuator/outbox/dead or delayed: these events wait for nothing before them. "
+							+ "It is in no list if it was delivered");
+		}
+		Map<String, @Nullable Object> answer = page("queue", queue.page());
+		answer.put("head", queue.head());
+		return answer;
+	}
+
+	private Map<String, Object> payload(@Nullable String state, DeadFilter filter, @Nullable String after,
+			SecurityContext security) {
+		if (!this.properties.showPayloads().isShown(security, this.properties.roles())) {
+			throw new Refusal(FORBIDDEN, "Payloads are not shown to this caller",
+					"Set management.endpoint.outbox.show-payloads to 'always', or to 'when-authorized' with the roles of "
+							+ "callers in management.endpoint.outbox.roles");
+		}
+		UUID id = idAlone(filter);
+		String table = (state != null) ? state : "";
+		ReadEvent read = read(table, id, after);
+		if (read == null) {
+			throw absent("No event with this id is in this state, or it is not among the first rows",
+					"Look it up with GET /actuator/outbox/{state}, and specify the 'after' of the page that lists it");
+		}
+		if (read.unreadable() != null) {
+			throw conflict(read.unreadable(), "Correct the cause: the event cannot be delivered either");
+		}
+		audit(this.publisher, security, "OUTBOX_PAYLOAD_READ",
+				Map.of("id", id.toString(), "state", table, "row", read.event().sequence(), "outcome", "DONE"));
+		return content(read.event());
+	}
+
+	private @Nullable ReadEvent read(String state, UUID id, @Nullable String after) {
+		return switch (state) {
+			case "pending", "waiting", "blocked" -> this.operations.readPending(id, after);
+			case "delayed" -> this.operations.readDelayed(id, after);
+			case "dead" -> this.operations.readDead(id, row(after));
+			default -> throw invalid("The parameter 'state' is not the state of an event",
+					"Set it to pending, waiting, blocked, delayed or dead");
+		};
+	}
+
+	private static Map<String, Object> content(SerializedEvent event) {
+		byte[] payload = event.payload();
+		boolean truncated = payload.length > MAX_PAYLOAD;
+		byte[] shown = truncated ? Arrays.copyOf(payload, MAX_PAYLOAD) : payload;
+		Map<String, Object> answer = new LinkedHashMap<>();
+		answer.put("id", event.id().toString());
+		answer.put("row", event.sequence());
+		answer.put("contentType", event.storedHeaders().getOrDefault(SerializedEvent.CONTENT_TYPE, ""));
+		String text = text(shown, !truncated);
+		answer.put((text != null) ? "text" : "base64",
+				(text != null) ? text : Base64.getEncoder().encodeToString(shown));
+		answer.put("truncated", truncated);
+		return answer;
 	}
 
 	/**
-	 * Returns a page of events.
-	 * @param state the state of the events
+	 * Returns bytes as text.
+	 * @param complete whether the bytes do not end within a character
+	 * @return {@code null} if they are no text in UTF-8
 	 */
-	private Map<String, @Nullable Object> page(String state, DeadFilter filter, @Nullable String after, int limit) {
-		try {
-			return switch (state) {
-				case "pending" -> page(state, this.operations.pending(filter, after, limit));
-				case "blocked" -> page(state, this.operations.blocked(filter, after, limit));
-				case "delayed" -> page(state, this.operations.delayed(filter, after, limit));
-				default -> throw invalid("There is no resource of this name", RESOURCES);
-			};
+	private static @Nullable String text(byte[] bytes, boolean complete) {
+		CharBuffer text = CharBuffer.allocate(bytes.length);
+		if (StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes), text, complete).isError()) {
+			return null;
 		}
-		catch (IllegalArgumentException ex) {
-			throw invalid("The parameter 'after' is not the end of a page",
-					"Specify the value of 'next' of the previous page");
+		text.flip();
+		boolean binary = text.chars().anyMatch((each) -> Character.isISOControl(each) && !Character.isWhitespace(each));
+		return binary ? null : text.toString();
+	}
+
+	private static UUID idAlone(DeadFilter filter) {
+		UUID id = filter.id();
+		if (id == null || filter.type() != null || filter.topic() != null) {
+			throw invalid("The request does not specify just an event", "Specify one 'id', and neither type nor topic");
 		}
+		return id;
 	}
 
 	/**
@@ -318,6 +421,17 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	}
 
 	/**
+	 * Properties of the outbox endpoint.
+	 *
+	 * @param showPayloads When to show payloads of events.
+	 * @param roles Roles that callers need one of to be shown payloads. When empty, all
+	 * authenticated callers are authorized.
+	 */
+	@ConfigurationProperties("management.endpoint.outbox")
+	record Properties(@DefaultValue("never") Show showPayloads, @DefaultValue Set<String> roles) {
+	}
+
+	/**
 	 * What an operator can change.
 	 */
 	private enum Change {
@@ -385,12 +499,12 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	/**
 	 * An event of a list.
 	 */
-	record Entry(String id, long row, String type, String topic, int attempts, Duration age,
+	record Entry(String id, long row, String type, String topic, boolean ordered, int attempts, Duration age,
 			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
 
 		static Entry of(ListedEvent event) {
-			return new Entry(event.id(), event.row(), event.type(), event.topic(), event.attempts(), event.age(),
-					event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
+			return new Entry(event.id(), event.row(), event.type(), event.topic(), event.ordered(), event.attempts(),
+					event.age(), event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
 		}
 
 	}

@@ -60,6 +60,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -117,8 +118,8 @@ public final class OutboxAutoConfiguration {
 	}
 
 	@Bean
-	OutboxOperations outboxOperations(DataSource dataSource, OutboxTables tables) {
-		return new OutboxOperations(dataSource, tables);
+	OutboxOperations outboxOperations(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+		return new OutboxOperations(dataSource, tables, encryption);
 	}
 
 	@Bean
@@ -196,10 +197,26 @@ public final class OutboxAutoConfiguration {
 			ObjectProvider<OutboxHeaderContributor> contributors, OutboxProperties properties,
 			@Value("${spring.application.name:}") String applicationName, OutboxActivation activation) {
 		String source = (properties.source() != null) ? properties.source() : sourceOf(applicationName);
-		PayloadWriter writer = writers
-			.getIfAvailable(() -> new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)));
+		PayloadWriter writer = writers.getIfAvailable(() -> json(mappers.getIfUnique(JsonMapper::shared)));
 		return new TransactionBoundOutbox(topics, writer, source, contributors.orderedStream().toList(),
 				InstantSource.system(), activation.listener(), properties.order() == OutboxProperties.Order.KEY);
+	}
+
+	/**
+	 * Writes payloads with the mapper of the application, without type names.
+	 */
+	static PayloadWriter json(JsonMapper mapper) {
+		JsonMapper untyped = mapper.rebuild().deactivateDefaultTyping().build();
+		return (payload) -> {
+			try {
+				return untyped.writeValueAsBytes(payload);
+			}
+			catch (JacksonException ex) {
+				// The message of the mapper may contain values.
+				throw new IllegalArgumentException("A payload of type " + payload.getClass().getName()
+						+ " cannot be written as JSON: append an object that can, such as a record", ex);
+			}
+		};
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
+import java.security.Principal;
 import java.time.Duration;
 import java.util.function.Supplier;
 
@@ -16,6 +17,7 @@ import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations.Target;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import dev.idempotent.idempotency.web.RequestIdentifier.Identity;
+import dev.idempotent.token.OneTimeTokens;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -52,16 +54,19 @@ public final class IdempotencyFilter implements Filter {
 	 * @param engine claims the keys
 	 * @param operations the operations of the annotated handlers
 	 * @param scopeResolver resolves the scope of a key
-	 * @param tokens reads one-time tokens
+	 * @param tokens verifies one-time tokens; called if a request has one
+	 * @param authenticated returns the caller of the current thread, or {@code null};
+	 * used if a request has a token and no principal
 	 * @param settings the settings
 	 * @param exceptionResolver resolves failed commits; called on first use
 	 */
 	public IdempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
-			IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings,
+			IdempotencyScopeResolver scopeResolver, Supplier<OneTimeTokens> tokens,
+			Supplier<@Nullable Principal> authenticated, IdempotencyWebSettings settings,
 			Supplier<HandlerExceptionResolver> exceptionResolver) {
 		this.engine = engine;
 		this.operations = operations;
-		this.identifier = new RequestIdentifier(settings, scopeResolver, tokens);
+		this.identifier = new RequestIdentifier(settings, scopeResolver, new RequestTokens(tokens, authenticated));
 		this.settings = settings;
 		this.responsePolicy = new ResponsePolicy(settings);
 		this.exceptionResolver = exceptionResolver;

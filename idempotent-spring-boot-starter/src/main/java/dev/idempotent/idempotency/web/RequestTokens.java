@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Reads the one-time tokens of requests, from the header or a form field, and verifies
  * them. A token in the URL is refused: it would get into logs.
  */
-public final class RequestTokens {
+final class RequestTokens {
 
 	/**
 	 * The form field that carries a token.
@@ -33,7 +33,7 @@ public final class RequestTokens {
 	 * @param authenticated returns the caller of the current thread, or {@code null};
 	 * used if the request has no principal
 	 */
-	public RequestTokens(Supplier<OneTimeTokens> tokens, Supplier<@Nullable Principal> authenticated) {
+	RequestTokens(Supplier<OneTimeTokens> tokens, Supplier<@Nullable Principal> authenticated) {
 		this.tokens = tokens;
 		this.authenticated = authenticated;
 	}

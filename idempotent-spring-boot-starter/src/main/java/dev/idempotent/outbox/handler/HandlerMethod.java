@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.handler;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -19,6 +20,10 @@ import dev.idempotent.outbox.handler.HandlerTransactions.NotCalledException;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.relay.EventHandler;
 import dev.idempotent.work.OutageLog;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.transport.Kind;
+import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +55,7 @@ final class HandlerMethod implements EventHandler {
 
 	private volatile @Nullable HandlerTransactions transactions;
 
-	private volatile @Nullable HandlerObservation observation;
+	private volatile ObservationRegistry observations = ObservationRegistry.NOOP;
 
 	private volatile boolean bound;
 
@@ -87,7 +92,8 @@ final class HandlerMethod implements EventHandler {
 		if (!this.bound) {
 			this.method.bind(this.beans);
 			this.entries.begin();
-			this.observation = this.beans.getBeanProvider(HandlerObservation.class).getIfUnique();
+			this.observations = this.beans.getBeanProvider(ObservationRegistry.class)
+				.getIfUnique(() -> ObservationRegistry.NOOP);
 			if (this.annotation.transactional()) {
 				HandlerTransactions found = HandlerTransactions.of(this.method.method(), lease(), this.beans);
 				found.verify(this.method.method());
@@ -127,16 +133,13 @@ final class HandlerMethod implements EventHandler {
 	 */
 	@Override
 	public Outcome handle(Claim claim) {
-		HandlerObservation observing = this.observation;
-		if (observing == null) {
-			return attempt(claim);
-		}
 		AtomicReference<@Nullable Outcome> outcome = new AtomicReference<>();
 		try {
-			Outcome unused = observing.observe(claim.event(), () -> {
+			Observation observation = observation(claim.event());
+			observation.observe(() -> {
 				Outcome made = attempt(claim);
 				outcome.set(made);
-				return made;
+				describe(made, observation);
 			});
 		}
 		catch (RuntimeException | Error ex) {
@@ -144,6 +147,36 @@ final class HandlerMethod implements EventHandler {
 		}
 		Outcome made = outcome.get();
 		return (made != null) ? made : attempt(claim);
+	}
+
+	/**
+	 * Each attempt is an observation named {@code outbox.handle}, whose span is a child
+	 * of the span in which the event was appended.
+	 */
+	private Observation observation(SerializedEvent event) {
+		return Observation.createNotStarted("outbox.handle", () -> context(event), this.observations)
+			.contextualName(event.destination() + " handle")
+			.lowCardinalityKeyValue("handler", event.destination())
+			.highCardinalityKeyValue("outbox.event.id", event.id().toString())
+			.highCardinalityKeyValue("outbox.event.attempts", String.valueOf(event.attempts()));
+	}
+
+	private static ReceiverContext<SerializedEvent> context(SerializedEvent event) {
+		// The names of stored headers are in lower case, whatever the propagator.
+		ReceiverContext<SerializedEvent> context = new ReceiverContext<>(
+				(carrier, name) -> carrier.storedHeaders().get(name.toLowerCase(Locale.ROOT)), Kind.CONSUMER);
+		context.setCarrier(event);
+		return context;
+	}
+
+	private static void describe(Outcome outcome, Observation observation) {
+		observation.lowCardinalityKeyValue("outcome", outcome.getClass().getSimpleName().toLowerCase(Locale.ROOT));
+		if (outcome instanceof Outcome.Retry retry) {
+			observation.error(new IllegalStateException(retry.reason()));
+		}
+		else if (outcome instanceof Outcome.Reject reject) {
+			observation.error(new IllegalStateException(reject.reason()));
+		}
 	}
 
 	private Outcome attempt(Claim claim) {

@@ -58,27 +58,29 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	 * Reads {@link #COLUMNS}, the id and the attempts.
 	 */
 	static EventRow of(ResultSet row) throws SQLException {
-		UUID id = id(row.getString("event_id"));
+		UUID id = idOf(row);
 		byte[] payload = row.getBytes("payload");
 		Map<String, String> headers = headers(row.getString("headers"));
 		Map<String, String> all = (headers != null) ? headers : new LinkedHashMap<>();
 		all.put(SerializedEvent.CONTENT_TYPE, row.getString("content_type"));
-		SerializedEvent event = new SerializedEvent((id != null) ? id : NO_ID, row.getLong("id"),
-				row.getString("topic"), row.getString("event_key"), row.getString("type"),
-				(payload != null) ? payload : new byte[0], all, row.getInt("attempts"));
-		return new EventRow(event, (id == null) ? new Outcome.Reject("Its event_id is not a UUID")
+		SerializedEvent event = new SerializedEvent(id, row.getLong("id"), row.getString("topic"),
+				row.getString("event_key"), row.getString("type"), (payload != null) ? payload : new byte[0], all,
+				row.getInt("attempts"));
+		return new EventRow(event, id.equals(NO_ID) ? new Outcome.Reject("Its event_id is not a UUID")
 				: (headers == null) ? new Outcome.Reject("Its headers are not a JSON object of strings") : null);
 	}
 
 	/**
-	 * MySQL has no type for ids, so other programs can insert any text.
+	 * Reads the id of an event. MySQL has no type for ids, so other programs can insert
+	 * any text.
+	 * @return zeros if the text is not a UUID
 	 */
-	private static @Nullable UUID id(String text) {
+	static UUID idOf(ResultSet row) throws SQLException {
 		try {
-			return UUID.fromString(text);
+			return UUID.fromString(row.getString("event_id"));
 		}
 		catch (IllegalArgumentException ex) {
-			return null;
+			return NO_ID;
 		}
 	}
 

@@ -27,7 +27,6 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TransactionInspector;
-import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
@@ -675,6 +674,18 @@ public class EventTable {
 
 	private String after(Duration lease) {
 		return this.database.kind().millisFromNow().replace("?", Long.toString(lease.toMillis()));
+	}
+
+	/**
+	 * An event to append, as it is collected in a transaction.
+	 *
+	 * @param event without a row yet
+	 * @param ordered whether it is delivered after the earlier events of its topic and
+	 * key
+	 * @param availableAt when to deliver an unordered event at the earliest, or
+	 * {@code null} for as soon as possible
+	 */
+	public record NewEvent(SerializedEvent event, boolean ordered, @Nullable Instant availableAt) {
 	}
 
 	/**

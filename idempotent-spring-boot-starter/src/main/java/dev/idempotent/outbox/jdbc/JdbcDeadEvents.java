@@ -6,7 +6,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.function.BiConsumer;
 
 import javax.sql.DataSource;
@@ -15,6 +14,7 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DuplicateKeyException;
@@ -46,20 +46,34 @@ public final class JdbcDeadEvents implements DeadEvents {
 	}
 
 	@Override
-	public List<DeadEvent> list(DeadFilter filter, long after, int limit) {
+	public DeadPage list(DeadFilter filter, long after, int limit) {
 		Database kind = this.database.kind();
+		String range = " from " + this.tables.dead() + " where id > ? order by id limit ";
 		List<Object> parameters = new ArrayList<>(List.of(after));
-		String sql = "select id, event_id, type, topic, attempts, " + kind.millisSince("died_at")
-				+ " as age, last_error, octet_length(payload) as bytes from " + this.tables.dead() + " where id > ?"
-				+ OutboxOperations.matching(kind, filter, parameters) + " order by id limit " + limit;
-		return this.database
-			.run((connection) -> Statements.query(connection, sql, parameters, (row, number) -> event(row)));
+		String matching = OutboxOperations.matching(kind, filter, parameters);
+		String sql = "select id, lane, event_id, type, topic, event_key, attempts, " + kind.millisSince("died_at")
+				+ " as age, last_error, bytes from (select id, lane, event_id, type, topic, event_key, attempts, died_at, "
+				+ "last_error, octet_length(payload) as bytes" + range
+				+ (filter.equals(DeadFilter.ALL) ? limit : OutboxOperations.MAX_EXAMINED) + ") examined where 1 = 1"
+				+ matching + " order by id limit " + limit;
+		return this.database.runInTransaction((connection) -> {
+			List<DeadEvent> events = Statements.query(connection, sql, parameters, (row, number) -> event(row));
+			return (events.size() == limit) ? new DeadPage(events, events.get(limit - 1).row())
+					: new DeadPage(events, endOfExamined(connection, range, after));
+		});
+	}
+
+	private static @Nullable Long endOfExamined(Connection connection, String range, long after) {
+		List<Long> last = Statements.query(connection,
+				"select id" + range + "1 offset " + (OutboxOperations.MAX_EXAMINED - 1), List.of(after),
+				(row, number) -> row.getLong(1));
+		return last.isEmpty() ? null : last.get(0);
 	}
 
 	private static DeadEvent event(ResultSet row) throws SQLException {
-		return new DeadEvent(UUID.fromString(row.getString("event_id")), row.getLong("id"), row.getString("type"),
-				row.getString("topic"), row.getInt("attempts"), Duration.ofMillis(Math.max(0, row.getLong("age"))),
-				row.getString("last_error"), row.getLong("bytes"));
+		return new DeadEvent(EventRow.idOf(row), row.getLong("id"), row.getString("type"), row.getString("topic"),
+				OutboxOperations.isOrdered(row), row.getInt("attempts"),
+				Duration.ofMillis(Math.max(0, row.getLong("age"))), row.getString("last_error"), row.getLong("bytes"));
 	}
 
 	/**

@@ -6,18 +6,15 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.Statements;
+import dev.idempotent.jdbc.TransactionInspector;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.core.PreparedStatementCallback;
-import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
  * The database of the outbox. Repeats transactions that conflict with another one: every
@@ -25,8 +22,6 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
  * are to be skipped.
  */
 final class OutboxDatabase {
-
-	private static final int ATTEMPTS = 10;
 
 	/**
 	 * For locks that are not granted in time: MySQL waits up to 50 seconds for each.
@@ -83,13 +78,7 @@ final class OutboxDatabase {
 	 * have another one.
 	 */
 	<T> T join(Function<Connection, T> work) {
-		Connection connection = DataSourceUtils.getConnection(this.dataSource);
-		try {
-			return work.apply(connection);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(connection, this.dataSource);
-		}
+		return TransactionInspector.join(this.dataSource, work);
 	}
 
 	/**
@@ -132,7 +121,7 @@ final class OutboxDatabase {
 				throw Statements.translate(sql, ex);
 			}
 		};
-		return commitsAtOnce() ? repeated(() -> run(work)) : runInTransaction(work);
+		return commitsAtOnce() ? NonTransactionalConnections.repeat(MAX_WAIT, () -> run(work)) : runInTransaction(work);
 	}
 
 	/**
@@ -174,23 +163,7 @@ final class OutboxDatabase {
 	 * Runs work in one transaction, which is repeated if it conflicts with another one.
 	 */
 	<T> T runInTransaction(Function<Connection, T> work) {
-		return repeated(() -> runOnce(work));
-	}
-
-	private static <T> T repeated(Supplier<T> step) {
-		long begun = System.nanoTime();
-		int attempt = 1;
-		while (true) {
-			try {
-				return step.get();
-			}
-			catch (PessimisticLockingFailureException ex) {
-				boolean waited = ex instanceof CannotAcquireLockException;
-				if (attempt++ == ATTEMPTS || (waited && System.nanoTime() - begun >= MAX_WAIT.toNanos())) {
-					throw ex;
-				}
-			}
-		}
+		return NonTransactionalConnections.repeat(MAX_WAIT, () -> runOnce(work));
 	}
 
 }

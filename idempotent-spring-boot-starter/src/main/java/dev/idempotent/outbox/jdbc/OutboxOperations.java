@@ -8,13 +8,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.function.BiConsumer;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
@@ -27,7 +31,15 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  */
 public final class OutboxOperations {
 
-	private static final int MAX_EXAMINED = 10_000;
+	/**
+	 * How many rows a page of a list examines at most.
+	 */
+	static final int MAX_EXAMINED = 10_000;
+
+	/**
+	 * How many rows the search for one event examines at most.
+	 */
+	private static final int MAX_SEARCHED = 100_000;
 
 	private static final int MAX_COUNT = 10_000;
 
@@ -37,11 +49,18 @@ public final class OutboxOperations {
 
 	private static final int BATCH = 500;
 
+	/**
+	 * Begins what leads to the next page of a queue that was found.
+	 */
+	private static final String IN_QUEUE = "queue-";
+
 	private static final Position FIRST = new Position(Long.MIN_VALUE, 0);
 
 	private final OutboxDatabase database;
 
 	private final OutboxTables tables;
+
+	private final EventEncryption encryption;
 
 	private volatile @Nullable Missing missing;
 
@@ -49,10 +68,12 @@ public final class OutboxOperations {
 	 * Creates the operations of an outbox.
 	 * @param dataSource the data source of the application's transactions
 	 * @param tables the tables
+	 * @param encryption how payloads are protected
 	 */
-	public OutboxOperations(DataSource dataSource, OutboxTables tables) {
+	public OutboxOperations(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
 		this.database = new OutboxDatabase(dataSource);
 		this.tables = tables;
+		this.encryption = new EventEncryption(encryption);
 	}
 
 	/**
@@ -65,6 +86,21 @@ public final class OutboxOperations {
 	 */
 	public Page pending(DeadFilter filter, @Nullable String after, int limit) {
 		return list(pendingRows(), "", filter, after, limit);
+	}
+
+	/**
+	 * Lists events that have failed and wait for another attempt.
+	 * @param filter which events
+	 * @param after the end of the previous page, or {@code null} for the first page
+	 * @param limit how many at most
+	 * @return a page
+	 * @throws IllegalArgumentException if this is not the end of a page
+	 */
+	public Page waiting(DeadFilter filter, @Nullable String after, int limit) {
+		Database kind = this.database.kind();
+		return list(pendingRows(),
+				" and last_error is not null and due_at > " + kind.now() + " and due_at < " + kind.never(), filter,
+				after, limit);
 	}
 
 	/**
@@ -88,19 +124,121 @@ public final class OutboxOperations {
 	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
 	public Page delayed(DeadFilter filter, @Nullable String after, int limit) {
-		String rows = "select 0 as lane, id, event_id, type, topic, 0 as attempts, created_at, due_at, "
+		return list(delayedRows(), "", filter, after, limit);
+	}
+
+	private String delayedRows() {
+		return "select 0 as lane, id, event_id, type, topic, event_key, 0 as attempts, created_at, due_at, "
 				+ "null as last_error, octet_length(payload) as bytes from " + this.tables.delayed()
 				+ " where id > %2$d order by id";
-		return list(rows, "", filter, after, limit);
+	}
+
+	/**
+	 * Reads an event that waits for delivery, with its payload.
+	 * @param id the event
+	 * @param after where the search begins, or {@code null} for the first row
+	 * @return the first event of this id, or {@code null} if it is not among the rows
+	 * that were examined
+	 * @throws IllegalArgumentException if this is not the end of a page
+	 */
+	public @Nullable ReadEvent readPending(UUID id, @Nullable String after) {
+		return read(pendingRows(), this.tables.event() + " where lane = %1$d and id = %2$d", id, after);
+	}
+
+	/**
+	 * Reads an event that is to be delivered later, with its payload.
+	 * @param id the event
+	 * @param after where the search begins, or {@code null} for the first row
+	 * @return the first event of this id, or {@code null} if it is not among the rows
+	 * that were examined
+	 * @throws IllegalArgumentException if this is not the end of a page
+	 */
+	public @Nullable ReadEvent readDelayed(UUID id, @Nullable String after) {
+		return read(delayedRows(), this.tables.delayed() + " where id = %2$d", id, after);
+	}
+
+	/**
+	 * Reads a dead event, with its payload.
+	 * @param id the event
+	 * @param after only rows above this one; 0 for all
+	 * @return the first event of this id, or {@code null} if it is not among the rows
+	 * that were examined
+	 */
+	public @Nullable ReadEvent readDead(UUID id, long after) {
+		String rows = "select 0 as lane, id, event_id, type, topic, event_key, attempts, created_at, died_at as due_at, "
+				+ "last_error, octet_length(payload) as bytes from " + this.tables.dead()
+				+ " where id > %2$d order by id";
+		return read(rows, this.tables.dead() + " where id = %2$d", id, new Position(0, after).toString());
+	}
+
+	private @Nullable ReadEvent read(String rows, String row, UUID id, @Nullable String after) {
+		List<ListedEvent> found = search(rows, id, after).events();
+		if (found.isEmpty()) {
+			return null;
+		}
+		Position position = Position.parse(found.get(0).position());
+		String sql = "select id, 0 as attempts, " + EventRow.COLUMNS + " from "
+				+ row.formatted(position.lane(), position.id());
+		List<EventRow> stored = this.database.query(
+				(connection) -> Statements.query(connection, sql, List.of(), (result, number) -> EventRow.of(result)));
+		// Without a connection: a cipher may need time, or one of its own.
+		return stored.isEmpty() ? null : ReadEvent.of(this.encryption.decrypt(stored.get(0)));
+	}
+
+	/**
+	 * Lists the queue of an event: what is delivered one after the other, which are the
+	 * events of its key.
+	 * @param id the event, which waits for delivery
+	 * @param after the end of the previous page, or {@code null} for the first page
+	 * @param limit how many at most
+	 * @return a page, empty if the event is not among the rows that were examined, or
+	 * {@code null} if no further row can be the event
+	 * @throws IllegalArgumentException if this is neither the end of a page nor that of
+	 * one of the pending events, from which the event is searched then
+	 */
+	public @Nullable Queue queue(UUID id, @Nullable String after, int limit) {
+		if (after != null && after.startsWith(IN_QUEUE)) {
+			return queue(Position.parse(after.substring(IN_QUEUE.length())), limit);
+		}
+		Page found = search(pendingRows(), id, after);
+		if (!found.events().isEmpty()) {
+			return queue(new Position(Position.parse(found.events().get(0).position()).lane(), 0), limit);
+		}
+		return (found.next() != null) ? new Queue(null, found) : null;
+	}
+
+	/**
+	 * Searches an event, page by page.
+	 */
+	private Page search(String rows, UUID id, @Nullable String after) {
+		DeadFilter event = new DeadFilter(id, null, null);
+		Page page = list(rows, "", event, after, 1);
+		for (int examined = MAX_EXAMINED; examined < MAX_SEARCHED && page.events().isEmpty()
+				&& page.next() != null; examined += MAX_EXAMINED) {
+			page = list(rows, "", event, page.next(), 1);
+		}
+		return page;
+	}
+
+	private Queue queue(Position after, int limit) {
+		String rows = pendingColumns() + " where lane = %1$d and id > %2$d order by lane, id";
+		Page page = list(rows, "", DeadFilter.ALL, after.toString(), limit);
+		List<ListedEvent> first = (after.id() == 0) ? page.events()
+				: list(rows, "", DeadFilter.ALL, new Position(after.lane(), 0).toString(), 1).events();
+		return new Queue(first.isEmpty() ? null : first.get(0).id(),
+				new Page(page.events(), (page.next() != null) ? IN_QUEUE + page.next() : null));
 	}
 
 	/**
 	 * A range that every database searches by index.
 	 */
 	private String pendingRows() {
-		return "select lane, id, event_id, type, topic, attempts, created_at, due_at, last_error, "
-				+ "octet_length(payload) as bytes from " + this.tables.event()
-				+ " where lane >= %1$d and (lane > %1$d or id > %2$d) order by lane, id";
+		return pendingColumns() + " where lane >= %1$d and (lane > %1$d or id > %2$d) order by lane, id";
+	}
+
+	private String pendingColumns() {
+		return "select lane, id, event_id, type, topic, event_key, attempts, created_at, due_at, last_error, "
+				+ "octet_length(payload) as bytes from " + this.tables.event();
 	}
 
 	private String isBlocked() {
@@ -121,10 +259,11 @@ public final class OutboxOperations {
 			int limit) {
 		Database kind = this.database.kind();
 		List<Object> parameters = new ArrayList<>();
-		String sql = "select lane, id, event_id, type, topic, attempts, last_error, bytes, "
+		int examined = (condition.isEmpty() && filter.equals(DeadFilter.ALL)) ? limit : MAX_EXAMINED;
+		String sql = "select lane, id, event_id, type, topic, event_key, attempts, last_error, bytes, "
 				+ kind.millisSince("created_at") + " as age, coalesce(" + kind.microsUntil("due_at") + ", 0) as due, "
 				+ "case when due_at = " + kind.never() + " then 1 else 0 end as blocked from (" + range + " limit "
-				+ MAX_EXAMINED + ") examined where 1 = 1" + condition + matching(kind, filter, parameters)
+				+ examined + ") examined where 1 = 1" + condition + matching(kind, filter, parameters)
 				+ " order by lane, id limit " + limit;
 		return Statements.query(connection, sql, parameters, (row, number) -> event(row));
 	}
@@ -146,8 +285,17 @@ public final class OutboxOperations {
 				&& row.getString("last_error") == null;
 		return new ListedEvent(Position.of(row).toString(), row.getLong("id"),
 				Objects.requireNonNullElse(row.getString("event_id"), ""), row.getString("type"),
-				row.getString("topic"), row.getInt("attempts"), Duration.ofMillis(Math.max(0, row.getLong("age"))),
-				blocked ? null : until, leased, row.getString("last_error"), row.getLong("bytes"));
+				row.getString("topic"), isOrdered(row), row.getInt("attempts"),
+				Duration.ofMillis(Math.max(0, row.getLong("age"))), blocked ? null : until, leased,
+				row.getString("last_error"), row.getLong("bytes"));
+	}
+
+	/**
+	 * An event can have a key and yet a lane of its own.
+	 */
+	static boolean isOrdered(ResultSet row) throws SQLException {
+		String key = row.getString("event_key");
+		return key != null && Lanes.of(row.getString("topic"), key) == row.getLong("lane");
 	}
 
 	/**
@@ -298,6 +446,15 @@ public final class OutboxOperations {
 	}
 
 	/**
+	 * A page of a queue.
+	 *
+	 * @param head the id of the first event of the queue, or {@code null} if there is
+	 * none any more, or the queue was not found yet
+	 */
+	public record Queue(@Nullable String head, Page page) {
+	}
+
+	/**
 	 * An event, without its payload and its key.
 	 *
 	 * @param position the end of a page that ends with this event
@@ -305,6 +462,7 @@ public final class OutboxOperations {
 	 * @param id the id of the event, as it is stored
 	 * @param type the type of the event
 	 * @param topic the topic of the event
+	 * @param ordered whether the events of its key are delivered one after the other
 	 * @param attempts how many attempts have begun
 	 * @param age how long ago it was appended or made due, by the clock of the database
 	 * @param availableIn how long until it is due, or its lease ends; zero if it is due,
@@ -313,9 +471,26 @@ public final class OutboxOperations {
 	 * @param lastError why the last attempt failed, or {@code null} if none did
 	 * @param payloadBytes the size of the payload in bytes, as it is stored
 	 */
-	public record ListedEvent(String position, long row, String id, String type, String topic, int attempts,
-			Duration age, @Nullable Duration availableIn, boolean leased, @Nullable String lastError,
+	public record ListedEvent(String position, long row, String id, String type, String topic, boolean ordered,
+			int attempts, Duration age, @Nullable Duration availableIn, boolean leased, @Nullable String lastError,
 			long payloadBytes) {
+	}
+
+	/**
+	 * An event with its payload.
+	 *
+	 * @param event the event, whose payload is decrypted if it can be read
+	 * @param unreadable why the payload cannot be read, as a sentence for operators, or
+	 * {@code null} if it can
+	 */
+	public record ReadEvent(SerializedEvent event, @Nullable String unreadable) {
+
+		static ReadEvent of(EventRow row) {
+			String reason = (row.unreadable() instanceof Outcome.Reject reject) ? reject.reason()
+					: (row.unreadable() instanceof Outcome.Retry retry) ? retry.reason() : null;
+			return new ReadEvent(row.event(), reason);
+		}
+
 	}
 
 	/**

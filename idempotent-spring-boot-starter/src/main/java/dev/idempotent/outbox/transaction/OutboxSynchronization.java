@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;

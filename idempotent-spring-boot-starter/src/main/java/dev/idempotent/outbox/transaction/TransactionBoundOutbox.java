@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHeaderContributor;
@@ -21,6 +20,7 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 

@@ -178,12 +178,14 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	/**
 	 * Lists the sagas of a status by the time at which they are due, and equal ones by
 	 * their ids. The index has the time only: what is equal to the first or last one of a
-	 * page is read by itself, so that no plan sorts all sagas of the status.
+	 * page is read by itself, so that no plan sorts all sagas of the status. H2 reads an
+	 * index in its order only if the order names all of its columns.
 	 */
 	private static List<Listed> list(SagaSql sql, SagaStatus status, @Nullable String name, @Nullable Position start,
 			int limit) {
 		boolean ended = SagaSql.ENDED.contains(status);
-		String order = "s.due_at" + (ended ? " desc" : "");
+		String by = ended ? " desc" : "";
+		String order = "s.status" + by + ((name != null) ? ", s.name" + by : "") + ", s.due_at" + by;
 		List<Listed> page = new ArrayList<>();
 		String range = "";
 		if (start != null) {

@@ -72,6 +72,8 @@ class IdempotencyEndpointAccessTests {
 			assertThat(application.post("/actuator/idempotency", "{}").statusCode()).isEqualTo(405);
 			assertThat(release(application).statusCode()).isEqualTo(405);
 			assertThat(forget(application).statusCode()).isEqualTo(405);
+			assertThat(application.post("/actuator/idempotency/" + this.key + "/release", "{}").statusCode())
+				.isBetween(404, 405);
 			assertThat(application.bean(IdempotencyStore.class).find(this.key)).isNotNull();
 		}
 	}

@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.Patience;
@@ -242,6 +243,58 @@ class IdempotencyEndpointIntegrationTests {
 	}
 
 	@Test
+	void auditsTheNoteOfAChangeAndDoesNotLogIt(CapturedOutput output) throws Exception {
+		Gate gate = payments().holdNextRun();
+		CompletableFuture<HttpResponse<byte[]>> run = application.postAsync("/payments", "", "Idempotency-Key",
+				this.key);
+		gate.awaitEntry();
+		String digest = digest();
+		assertThat(json(change(digest, "release", "{\"note\":\"Node 7 is gone, ticket 42\"}"), 200).get("outcome")
+			.asString()).isEqualTo("released");
+		gate.open();
+		run.get();
+		assertThat(json(change(digest, "forget", "{\"note\":\" \"}"), 200).get("outcome").asString())
+			.isEqualTo("forgotten");
+		assertThat(audits()).hasSize(2);
+		assertThat(audits().get(0).getType()).isEqualTo("IDEMPOTENCY_KEY_RELEASED");
+		assertThat(audits().get(0).getData()).containsEntry("note", "Node 7 is gone, ticket 42")
+			.containsEntry("outcome", "DONE");
+		assertThat(audits().get(1).getType()).isEqualTo("IDEMPOTENCY_KEY_FORGOTTEN");
+		assertThat(audits().get(1).getData()).doesNotContainKey("note");
+		assertThat(output).doesNotContain("ticket 42");
+	}
+
+	@Test
+	void explainsAnInvalidChange() {
+		pay();
+		String digest = digest();
+		String endless = "{\"note\":\"" + "x".repeat(1001) + "\"}";
+		assertThat(json(change(digest, "forget", endless), 400).get("problem").asString())
+			.isEqualTo("The 'note' is too long");
+		assertThat(json(change(digest, "explode", "{}"), 400).get("action").asString()).contains("/release", "/forget");
+		assertThat(json(change("4711", "forget", "{}"), 400).get("problem").asString()).contains("no digest");
+		assertThat(json(change(digest, "release", "{}"), 409).get("problem").asString()).contains("is completed");
+		assertThat(json(change(digest, "release", "{\"operation\":\"forget\"}"), 400).get("problem").asString())
+			.contains("a part of its path");
+		assertThat(json(change(digest, "release?operation=forget", "{}"), 400).get("problem").asString())
+			.contains("a part of its path");
+		assertThat(json(change("0".repeat(64), "forget", "{\"digest\":\"" + digest + "\"}"), 400).get("problem")
+			.asString()).contains("a part of its path");
+		assertThat(audits()).isEmpty();
+		assertThat(json(get(digest), 200).at("/key/state").asString()).isEqualTo("COMPLETED");
+	}
+
+	@Test
+	void forgetsAKeyOnceForTwoOperators() throws InterruptedException {
+		pay();
+		String digest = digest();
+		List<Integer> answers = Race.of(2, (runner) -> change(digest, "forget", "{}").statusCode());
+		assertThat(answers).contains(200).allMatch((status) -> List.of(200, 404, 409).contains(status));
+		assertThat(audits()).filteredOn((event) -> "DONE".equals(event.getData().get("outcome"))).isNotEmpty();
+		assertThat(json(get(digest), 404).get("problem").asString()).contains(digest);
+	}
+
+	@Test
 	void showsTheInstance() {
 		pay();
 		application.post("/transfers", "", "Idempotency-Key", UUID.randomUUID().toString());
@@ -350,6 +403,10 @@ class IdempotencyEndpointIntegrationTests {
 
 	private static HttpResponse<byte[]> forget(String digest) {
 		return application.send(application.request("/actuator/idempotency/" + digest).DELETE().build());
+	}
+
+	private static HttpResponse<byte[]> change(String digest, String operation, String json) {
+		return application.post("/actuator/idempotency/" + digest + "/" + operation, json);
 	}
 
 	private static JsonNode json(HttpResponse<byte[]> response, int status) {

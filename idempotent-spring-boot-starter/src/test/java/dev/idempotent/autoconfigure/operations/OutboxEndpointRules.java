@@ -4,6 +4,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -41,6 +42,8 @@ import static org.awaitility.Awaitility.await;
 @TestInstance(Lifecycle.PER_CLASS)
 abstract class OutboxEndpointRules {
 
+	private static final String KEY = Base64.getEncoder().encodeToString(new byte[32]);
+
 	@SuppressWarnings("NullAway.Init")
 	private WebApplication application;
 
@@ -55,6 +58,8 @@ abstract class OutboxEndpointRules {
 				"idempotent.outbox.default-topic=test:orders", "idempotent.outbox.initialize-schema=always",
 				"idempotent.outbox.table-prefix=endpoint_", "idempotent.outbox.relay.scan-interval=5m",
 				"idempotent.outbox.on-dead=block", "management.endpoints.web.exposure.include=health,outbox",
+				"management.endpoint.outbox.show-payloads=always", "idempotent.encryption.keys.k1=" + KEY,
+				"idempotent.encryption.active-key=k1", "idempotent.encryption.read-plaintext=true",
 				"management.endpoint.health.show-details=always", "management.health.redis.enabled=false"));
 		properties.addAll(database());
 		this.application = WebApplication.start(Application.class, List::of, properties.toArray(String[]::new));
@@ -65,7 +70,7 @@ abstract class OutboxEndpointRules {
 		for (String table : List.of("event", "delayed", "dead")) {
 			this.application.bean(JdbcTemplate.class).update("delete from endpoint_" + table);
 		}
-		bean(Audits.class).events.clear();
+		audits();
 		publisher().published().clear();
 		publisher().answer((event) -> new Outcome.Reject("The broker knows no such topic"));
 	}
@@ -96,8 +101,8 @@ abstract class OutboxEndpointRules {
 		JsonNode page = json(get("/actuator/outbox/dead?type=order.created&limit=1"), 200);
 		assertThat(page.get("dead")).hasSize(1);
 		JsonNode event = page.at("/dead/0");
-		assertThat(event.propertyNames()).containsExactlyInAnyOrder("id", "row", "type", "topic", "attempts", "deadFor",
-				"lastError", "payloadBytes");
+		assertThat(event.propertyNames()).containsExactlyInAnyOrder("id", "row", "type", "topic", "ordered", "attempts",
+				"deadFor", "lastError", "payloadBytes");
 		assertThat(event.get("lastError").asString()).isEqualTo("The broker knows no such topic");
 		assertThat(page.get("next").asLong()).isEqualTo(event.get("row").asLong());
 		String rest = text(get("/actuator/outbox/dead?type=order.created&after=" + page.get("next").asLong()));
@@ -194,9 +199,7 @@ abstract class OutboxEndpointRules {
 	 * Returns the audit events since the beginning of the test, and forgets them.
 	 */
 	List<AuditEvent> audits() {
-		List<AuditEvent> events = List.copyOf(bean(Audits.class).events);
-		bean(Audits.class).events.clear();
-		return events;
+		return bean(Audits.class).taken();
 	}
 
 	RecordingPublisher publisher() {
@@ -245,6 +248,15 @@ abstract class OutboxEndpointRules {
 			if (event.getAuditEvent().getType().startsWith("OUTBOX_")) {
 				this.events.add(event.getAuditEvent());
 			}
+		}
+
+		/**
+		 * Returns the events, and forgets them.
+		 */
+		List<AuditEvent> taken() {
+			List<AuditEvent> taken = List.copyOf(this.events);
+			this.events.clear();
+			return taken;
 		}
 
 	}

@@ -1,10 +1,13 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
@@ -18,6 +21,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -31,8 +35,8 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 
 	private static final String TOPIC = "{\"topic\":\"test:orders\"}";
 
-	private static final String[] ENTRY = { "id", "row", "type", "topic", "attempts", "age", "availableIn", "leased",
-			"lastError", "payloadBytes" };
+	private static final String[] ENTRY = { "id", "row", "type", "topic", "ordered", "attempts", "age", "availableIn",
+			"leased", "lastError", "payloadBytes" };
 
 	@Test
 	void pausesAndResumesATopic() {
@@ -115,6 +119,144 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		publisher().answer((event) -> new Outcome.Delivered());
 		assertThat(json(post("retry-blocked", "{\"topic\":\"test:orders\"}"), 200).get("retried").asInt()).isOne();
 		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("1", "2", "3"));
+	}
+
+	@Test
+	void listsTheQueueBehindABlockedEvent() {
+		block("1", "2", "3");
+		append(OutboxEvent.of("other", "secret").withKey("other secret key"));
+		String head = json(get("/actuator/outbox/blocked?type=1"), 200).at("/blocked/0/id").asString();
+		JsonNode last = json(get("/actuator/outbox/pending?type=3"), 200).at("/pending/0");
+		assertThat(last.get("ordered").asBoolean()).isTrue();
+		String path = "/actuator/outbox/queue?id=" + last.get("id").asString();
+		String text = text(get(path + "&limit=2"));
+		assertThat(text).doesNotContain("secret");
+		JsonNode page = JsonMapper.shared().readTree(text);
+		assertThat(page.propertyNames()).containsExactlyInAnyOrder("head", "queue", "next");
+		assertThat(page.at("/queue/0").propertyNames()).containsExactlyInAnyOrder(ENTRY);
+		assertThat(page.get("queue")).extracting((event) -> event.get("type").asString()).containsExactly("1", "2");
+		JsonNode rest = json(get(path + "&after=" + page.get("next").asString()), 200);
+		assertThat(rest.get("queue")).extracting((event) -> event.get("type").asString()).containsExactly("3");
+		assertThat(rest.get("next").isNull()).isTrue();
+		assertThat(List.of(page, rest)).allMatch((each) -> each.get("head").asString().equals(head));
+	}
+
+	@Test
+	void listsEventsThatWaitForAnotherAttempt() {
+		publisher().answer((event) -> new Outcome.Retry("not yet", Duration.ofHours(1)));
+		append(OutboxEvent.of("order.created", "secret"));
+		await().untilAsserted(() -> assertThat(json(get("/actuator/outbox/waiting"), 200).get("waiting")).hasSize(1));
+		JsonNode waiting = json(get("/actuator/outbox/waiting?type=order.created"), 200).at("/waiting/0");
+		assertThat(waiting.get("lastError").asString()).isEqualTo("not yet");
+		assertThat(Duration.parse(waiting.get("availableIn").asString())).isPositive();
+		assertThat(json(get("/actuator/outbox/waiting?type=other"), 200).get("waiting")).isEmpty();
+	}
+
+	/**
+	 * Another version of the application may have the handler.
+	 */
+	@Test
+	void answersForEventsOfAHandlerThatIsMissing() {
+		String topic = "handlers:send-mail";
+		UUID id = insertBlocked("{}", "text/plain", new byte[] { 1 });
+		assertThat(json(get("/actuator/outbox/pending?topic=" + topic), 200).at("/pending/0/topic").asString())
+			.isEqualTo(topic);
+		assertThat(json(get("/actuator/outbox/queue?id=" + id), 200).get("head").asString()).isEqualTo(id.toString());
+		json(post("pause", "{\"topic\":\"" + topic + "\"}"), 200);
+		json(post("resume", "{\"topic\":\"" + topic + "\"}"), 200);
+		assertThat(json(post("discard-blocked", "{\"topic\":\"" + topic + "\"}"), 200).get("discarded").asInt())
+			.isOne();
+	}
+
+	@Test
+	void refusesARequestForAQueueThatDoesNotExist() {
+		append(OutboxEvent.of("reminder", "secret").availableAt(Instant.now().plus(Duration.ofHours(1))));
+		String later = json(get("/actuator/outbox/delayed"), 200).at("/delayed/0/id").asString();
+		for (String id : List.of(later, UUID.randomUUID().toString())) {
+			JsonNode answer = json(get("/actuator/outbox/queue?id=" + id), 404);
+			assertThat(answer.get("problem").asString()).isEqualTo("No event with this id waits in a queue");
+			assertThat(answer.get("action").asString()).contains("outbox/dead or delayed");
+		}
+		for (String query : List.of("", "?type=a", "?id=" + later + "&topic=b")) {
+			assertThat(json(get("/actuator/outbox/queue" + query), 400).get("problem").asString())
+				.isEqualTo("The request does not specify just an event");
+		}
+		for (String after : List.of("x", "1-x", "queue-", "queue-1", "queue-x-1")) {
+			assertThat(
+					json(get("/actuator/outbox/queue?id=" + later + "&after=" + after), 400).get("problem").asString())
+				.contains("'after'");
+		}
+	}
+
+	@Test
+	void showsTheDecryptedPayloadOfAnEventInEachState() {
+		block("1");
+		append(OutboxEvent.of("reminder", "later").availableAt(Instant.now().plus(Duration.ofHours(1))));
+		assertPayload("blocked", "secret");
+		assertPayload("pending", "secret");
+		assertPayload("delayed", "later");
+		json(post("skip-blocked", "{\"all\":true}"), 200);
+		audits();
+		assertPayload("dead", "secret");
+	}
+
+	private void assertPayload(String state, String payload) {
+		JsonNode entry = json(get("/actuator/outbox/" + state), 200).at("/" + state + "/0");
+		String id = entry.get("id").asString();
+		JsonNode answer = json(get("/actuator/outbox/payload?state=" + state + "&id=" + id), 200);
+		assertThat(answer.propertyNames()).containsExactlyInAnyOrder("id", "row", "contentType", "text", "truncated");
+		assertThat(answer.get("text").asString()).isEqualTo('"' + payload + '"');
+		assertThat(answer.get("contentType").asString()).isEqualTo("application/json");
+		assertThat(answer.get("truncated").asBoolean()).isFalse();
+		assertAudit("OUTBOX_PAYLOAD_READ",
+				Map.of("id", id, "state", state, "row", entry.get("row").asLong(), "outcome", "DONE"));
+	}
+
+	@Test
+	void showsTheBeginningOfALargeOrBinaryPayload() {
+		JsonNode text = payload("text/plain", ("1" + "\u00fc".repeat(40_000)).getBytes(StandardCharsets.UTF_8));
+		assertThat(text.get("text").asString()).isEqualTo("1" + "\u00fc".repeat(32_767));
+		assertThat(text.get("truncated").asBoolean()).isTrue();
+		JsonNode largest = payload("text/plain", "x\n".repeat(32_768).getBytes(StandardCharsets.UTF_8));
+		assertThat(largest.get("text").asString()).hasSize(65_536);
+		assertThat(largest.get("truncated").asBoolean()).isFalse();
+		for (byte[] bytes : List.of(new byte[] { 1, 2, 3 }, new byte[] { (byte) 0xc3 }, new byte[] { (byte) 0xff })) {
+			JsonNode binary = payload("application/octet-stream", bytes);
+			assertThat(binary.has("text")).isFalse();
+			assertThat(binary.get("contentType").asString()).isEqualTo("application/octet-stream");
+			assertThat(Base64.getDecoder().decode(binary.get("base64").asString())).isEqualTo(bytes);
+		}
+	}
+
+	private JsonNode payload(String contentType, byte[] payload) {
+		UUID id = insertBlocked("{}", contentType, payload);
+		return json(get("/actuator/outbox/payload?state=blocked&id=" + id), 200);
+	}
+
+	/**
+	 * Inserts the row of another program.
+	 */
+	private UUID insertBlocked(String headers, String contentType, byte[] payload) {
+		UUID id = UUID.randomUUID();
+		bean(JdbcTemplate.class).update(
+				"insert into endpoint_event (event_id, topic, type, headers, content_type, payload, due_at) values "
+						+ "(?, 'handlers:send-mail', 'mail', ?, ?, ?, timestamp '9999-12-31 00:00:00+00')",
+				id, headers, contentType, payload);
+		return id;
+	}
+
+	@Test
+	void tellsWhyAPayloadCannotBeShown() {
+		UUID encrypted = insertBlocked("{\"ce_encrypted\":\"1\"}", "text/plain", new byte[60]);
+		JsonNode answer = json(get("/actuator/outbox/payload?state=pending&id=" + encrypted), 409);
+		assertThat(answer.get("problem").asString()).startsWith("The payload cannot be decrypted: ");
+		assertThat(json(get("/actuator/outbox/payload?state=dead&id=" + encrypted), 404).get("action").asString())
+			.contains("'after'");
+		assertThat(json(get("/actuator/outbox/payload?id=" + encrypted), 400).get("problem").asString())
+			.contains("'state'");
+		assertThat(json(get("/actuator/outbox/payload?state=dead"), 400).get("problem").asString())
+			.isEqualTo("The request does not specify just an event");
+		assertThat(audits()).isEmpty();
 	}
 
 	@Test

@@ -6,18 +6,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.OpenTelemetryConfiguration;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
 import io.micrometer.tracing.handler.PropagatingReceiverTracingObservationHandler;
-import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
-import io.micrometer.tracing.otel.bridge.OtelPropagator;
-import io.micrometer.tracing.otel.bridge.OtelTracer;
 import io.micrometer.tracing.propagation.Propagator;
-import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
-import io.opentelemetry.context.propagation.ContextPropagators;
-import io.opentelemetry.sdk.trace.SdkTracerProvider;
-import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -31,30 +25,8 @@ import org.springframework.web.bind.annotation.RestController;
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import(TracedApplication.Orders.class)
+@Import({ OpenTelemetryConfiguration.class, TracedApplication.Orders.class })
 class TracedApplication {
-
-	@Bean
-	RecordedSpans spans() {
-		return new RecordedSpans();
-	}
-
-	@Bean(destroyMethod = "close")
-	SdkTracerProvider tracerProvider(RecordedSpans spans) {
-		return SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
-	}
-
-	@Bean
-	Tracer tracer(SdkTracerProvider provider) {
-		return new OtelTracer(provider.get("test"), new OtelCurrentTraceContext(), (event) -> {
-		});
-	}
-
-	@Bean
-	Propagator propagator(SdkTracerProvider provider) {
-		return new OtelPropagator(ContextPropagators.create(W3CTraceContextPropagator.getInstance()),
-				provider.get("test"));
-	}
 
 	@Bean
 	ObservationHandler<?> tracing(Tracer tracer, Propagator propagator) {

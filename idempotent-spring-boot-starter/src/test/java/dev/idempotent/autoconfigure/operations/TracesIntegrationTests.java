@@ -11,6 +11,7 @@ import java.util.function.BiConsumer;
 import dev.idempotent.autoconfigure.operations.TracedApplication.Calls;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RecordedSpans;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
 import io.micrometer.core.instrument.MeterRegistry;

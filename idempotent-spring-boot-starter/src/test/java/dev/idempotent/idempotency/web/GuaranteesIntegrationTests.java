@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The table of docs/responses.md, row by row over real HTTP.
+ * The table of docs/how-it-works.md, row by row over real HTTP.
  */
 class GuaranteesIntegrationTests {
 

@@ -10,6 +10,8 @@ import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.OutboxTables;
+import dev.idempotent.testing.LostCommitReplies;
+import dev.idempotent.testing.RestartedApplication;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -42,6 +44,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 		KafkaAutoConfiguration.class, OutboxAutoConfiguration.class })
 class OrderApplication {
 
+	private static final int LOST = 3;
+
 	@Bean
 	static Storm storm(Environment environment) {
 		return new Storm(Path.of(environment.getRequiredProperty("crash.end")),
@@ -62,10 +66,22 @@ class OrderApplication {
 					return fault.plant(beans.getBean(DataSource.class), beans.getBean(OutboxTables.class),
 							beans.getBean(PayloadEncryption.class));
 				}
-				return (bean instanceof DataSource database) ? new LosingDataSource(database, storm) : bean;
+				return (bean instanceof DataSource database) ? new LostCommitReplies(database, () -> loses(storm))
+						: bean;
 			}
 
 		};
+	}
+
+	/**
+	 * Of the application and of the relay.
+	 */
+	private static boolean loses(Storm storm) {
+		boolean lost = storm.strikes(LOST);
+		if (lost) {
+			RestartedApplication.report("fault lost commit reply");
+		}
+		return lost;
 	}
 
 	@Bean

@@ -10,9 +10,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
 import dev.idempotent.encryption.PayloadEncryption;
-import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.OutboxTables;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;

@@ -1,26 +1,28 @@
 package dev.idempotent.outbox.handler;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTransientConnectionException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.testing.LostCommitReplies;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -40,15 +42,15 @@ abstract class HandlerCommitRules extends HandlerRules {
 
 	@Test
 	void handleAnEventOnceIfTheReplyToTheirCommitIsLost() {
-		HandlerShop shop = open(List.of(LostAnswers.class), HandlerShop.OFTEN);
+		HandlerShop shop = open(List.of(LostCommitReplies.OfOneThread.class), HandlerShop.OFTEN);
 		AtomicInteger calls = new AtomicInteger();
 		shop.handlers().whenBooking((id) -> {
 			calls.incrementAndGet();
-			LostAnswers.ofThread(Thread.currentThread());
+			LostCommitReplies.OfOneThread.expect();
 		});
 		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
 		awaitNoRows(shop);
-		assertThat(LostAnswers.lost()).isOne();
+		assertThat(LostCommitReplies.OfOneThread.isLost()).isTrue();
 		assertThat(calls).hasValue(1);
 		assertThat(shop.work("book")).containsExactly("1");
 		assertThat(shop.dead()).isEmpty();
@@ -181,10 +183,17 @@ abstract class HandlerCommitRules extends HandlerRules {
 		assertThat(shop.lost()).isZero();
 	}
 
+	private static ObservationRegistry observedBy(ObservationHandler<?> handler) {
+		ObservationRegistry registry = ObservationRegistry.create();
+		registry.observationConfig().observationHandler(handler);
+		return registry;
+	}
+
 	/**
 	 * Another instance claims an event after this one has done so, and fails.
 	 */
-	static final class Overtaking implements HandlerObservation {
+	@Configuration(proxyBeanMethods = false)
+	static class Overtaking implements ObservationHandler<ReceiverContext<SerializedEvent>> {
 
 		private final AtomicInteger attempts = new AtomicInteger();
 
@@ -194,13 +203,23 @@ abstract class HandlerCommitRules extends HandlerRules {
 			this.jdbc = jdbc;
 		}
 
+		@Bean
+		ObservationRegistry observations() {
+			return observedBy(this);
+		}
+
 		@Override
-		public Outcome observe(SerializedEvent event, Supplier<Outcome> attempt) {
+		public boolean supportsContext(Observation.Context context) {
+			return context instanceof ReceiverContext<?>;
+		}
+
+		@Override
+		public void onStart(ReceiverContext<SerializedEvent> context) {
+			SerializedEvent event = Objects.requireNonNull(context.getCarrier());
 			if (event.topic().equals("handlers:book") && this.attempts.incrementAndGet() == 1) {
 				this.jdbc.update("update handler_event set attempts = attempts + 1, due_at = null where id = ?",
 						event.sequence());
 			}
-			return attempt.get();
 		}
 
 	}
@@ -208,18 +227,29 @@ abstract class HandlerCommitRules extends HandlerRules {
 	/**
 	 * A pool that has no connection for the first three transactions of a handler.
 	 */
-	static final class Refusals implements HandlerObservation, BeanPostProcessor {
+	@Configuration(proxyBeanMethods = false)
+	static class Refusals implements ObservationHandler<ReceiverContext<SerializedEvent>>, BeanPostProcessor {
 
 		private final AtomicInteger refused = new AtomicInteger();
 
 		private volatile @Nullable Thread of;
 
+		@Bean
+		ObservationRegistry observations() {
+			return observedBy(this);
+		}
+
 		@Override
-		public Outcome observe(SerializedEvent event, Supplier<Outcome> attempt) {
+		public boolean supportsContext(Observation.Context context) {
+			return context instanceof ReceiverContext<?>;
+		}
+
+		@Override
+		public void onStart(ReceiverContext<SerializedEvent> context) {
+			SerializedEvent event = Objects.requireNonNull(context.getCarrier());
 			if (event.topic().equals("handlers:book") && this.refused.get() < 3) {
 				this.of = Thread.currentThread();
 			}
-			return attempt.get();
 		}
 
 		@Override
@@ -237,60 +267,6 @@ abstract class HandlerCommitRules extends HandlerRules {
 				}
 
 			} : bean;
-		}
-
-	}
-
-	static final class LostAnswers implements BeanPostProcessor {
-
-		/**
-		 * Loses the reply to its next commit.
-		 */
-		private static volatile @Nullable Thread of;
-
-		private static final AtomicInteger LOST = new AtomicInteger();
-
-		static void ofThread(Thread thread) {
-			of = thread;
-		}
-
-		static int lost() {
-			return LOST.getAndSet(0);
-		}
-
-		@Override
-		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			return (bean instanceof DataSource real) ? new Losing(real) : bean;
-		}
-
-	}
-
-	private static final class Losing extends DelegatingDataSource {
-
-		Losing(DataSource real) {
-			super(real);
-		}
-
-		@Override
-		public Connection getConnection() throws SQLException {
-			Connection real = super.getConnection();
-			return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
-					new Class<?>[] { Connection.class }, (proxy, method, arguments) -> call(real, method, arguments));
-		}
-
-		private static Object call(Connection real, Method method, Object[] arguments) throws Throwable {
-			try {
-				Object result = method.invoke(real, arguments);
-				if (method.getName().equals("commit") && LostAnswers.of == Thread.currentThread()) {
-					LostAnswers.of = null;
-					LostAnswers.LOST.incrementAndGet();
-					throw new SQLNonTransientConnectionException("the answer is lost", "08006");
-				}
-				return result;
-			}
-			catch (InvocationTargetException ex) {
-				throw ex.getTargetException();
-			}
 		}
 
 	}

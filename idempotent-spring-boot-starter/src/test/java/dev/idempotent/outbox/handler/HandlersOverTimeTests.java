@@ -12,6 +12,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
@@ -81,7 +82,8 @@ class HandlersOverTimeTests {
 		AtomicBoolean unused = failUntilRepaired(shop);
 		shop.append(HandlerShop.event("order.placed", "1").withKey("key"));
 		shop.append(HandlerShop.event("order.placed", "2").withKey("key"));
-		OutboxOperations operations = new OutboxOperations(shop.bean(DataSource.class), shop.bean(OutboxTables.class));
+		OutboxOperations operations = new OutboxOperations(shop.bean(DataSource.class), shop.bean(OutboxTables.class),
+				PayloadEncryption.NONE);
 		await().untilAsserted(() -> assertThat(operations.blocked(DeadFilter.ALL, null, 10).events()).singleElement()
 			.satisfies((event) -> assertThat(event.topic()).isEqualTo("handlers:book")));
 		assertThat(shop.work("book")).isEmpty();

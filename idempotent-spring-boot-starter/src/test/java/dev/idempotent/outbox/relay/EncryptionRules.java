@@ -176,7 +176,7 @@ abstract class EncryptionRules {
 	}
 
 	private static List<DeadEvent> dead(Shop shop) {
-		return shop.bean(DeadEvents.class).list(DeadFilter.ALL, 0, 10);
+		return shop.bean(DeadEvents.class).list(DeadFilter.ALL, 0, 10).events();
 	}
 
 	/**

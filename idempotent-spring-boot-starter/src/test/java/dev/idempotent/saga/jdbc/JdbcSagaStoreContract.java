@@ -1,6 +1,7 @@
 package dev.idempotent.saga.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -9,6 +10,7 @@ import javax.sql.DataSource;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaAdministration;
+import dev.idempotent.saga.engine.SagaAdministration.Page;
 import dev.idempotent.saga.engine.SagaSamples;
 import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
@@ -27,6 +29,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static dev.idempotent.saga.engine.SagaSamples.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * All promises for a {@link JdbcSagaStore} on one database.
@@ -135,6 +138,35 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		pass(LEASE);
 		assertThat(Objects.requireNonNull(this.store.takeOver(this.saga.id(), "third", LEASE)).unreadable())
 			.isNotNull();
+	}
+
+	@Test
+	void listsEachSagaOnceAlsoIfManyAreDueAtTheSameTime() {
+		rows().end(20);
+		rows().template()
+			.update("update " + rows().tables().instance() + " set due_at = timestamp '2001-01-02 00:00:00' "
+					+ "where id in ('ended 1', 'ended 19')");
+		for (int limit : List.of(1, 2, 3, 5, 20)) {
+			List<String> ids = new ArrayList<>();
+			String after = null;
+			do {
+				Page page = administration().list(SagaStatus.COMPLETED, "checkout", after, limit);
+				assertThat(page.sagas()).hasSizeLessThanOrEqualTo(limit);
+				page.sagas().forEach((ended) -> ids.add(ended.id().digest()));
+				after = page.next();
+			}
+			while (after != null);
+			assertThat(ids).as("pages of %s", limit)
+				.containsExactly("ended 1", "ended 19", "ended 10", "ended 11", "ended 13", "ended 14", "ended 16",
+						"ended 17", "ended 2", "ended 4", "ended 5", "ended 7", "ended 8");
+		}
+	}
+
+	@Test
+	void refusesWhatIsNotTheEndOfAPage() {
+		for (String after : List.of("", "o", "o1", "x1-ended", "o123456789012345678-ended")) {
+			assertThatIllegalArgumentException().isThrownBy(() -> administration().list(null, null, after, 10));
+		}
 	}
 
 	@Test

@@ -22,7 +22,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /**
  * Every kind of handler in every flavour of application, over real HTTP: the first answer
  * is that of the same application without this library, and a retry gets what
- * docs/responses.md says.
+ * docs/how-it-works.md says.
  */
 @Tag("long")
 @ParameterizedClass

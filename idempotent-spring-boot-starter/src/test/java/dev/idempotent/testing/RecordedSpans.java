@@ -1,4 +1,4 @@
-package dev.idempotent.autoconfigure.operations;
+package dev.idempotent.testing;
 
 import java.util.Collection;
 import java.util.List;
@@ -16,7 +16,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Records the spans that end.
  */
-final class RecordedSpans implements SpanExporter {
+public final class RecordedSpans implements SpanExporter {
 
 	private final List<SpanData> spans = new CopyOnWriteArrayList<>();
 
@@ -37,9 +37,16 @@ final class RecordedSpans implements SpanExporter {
 	}
 
 	/**
+	 * All spans that have ended.
+	 */
+	public List<SpanData> all() {
+		return this.spans;
+	}
+
+	/**
 	 * The span of the request in a trace, which ends after its response was received.
 	 */
-	SpanData ofRequest(String traceId) {
+	public SpanData ofRequest(String traceId) {
 		await().until(() -> this.spans.stream().anyMatch((span) -> isOfRequest(span, traceId)));
 		return this.spans.stream().filter((span) -> isOfRequest(span, traceId)).findFirst().orElseThrow();
 	}
@@ -47,13 +54,13 @@ final class RecordedSpans implements SpanExporter {
 	/**
 	 * The spans of a trace with this name.
 	 */
-	List<SpanData> named(String name, String traceId) {
+	public List<SpanData> named(String name, String traceId) {
 		return this.spans.stream()
 			.filter((span) -> span.getName().equals(name) && span.getTraceId().equals(traceId))
 			.toList();
 	}
 
-	static @Nullable String attribute(SpanData span, String name) {
+	public static @Nullable String attribute(SpanData span, String name) {
 		return span.getAttributes().get(AttributeKey.stringKey(name));
 	}
 
