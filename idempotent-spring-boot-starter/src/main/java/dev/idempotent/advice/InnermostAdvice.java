@@ -1,6 +1,7 @@
 package dev.idempotent.advice;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
@@ -42,29 +43,35 @@ public final class InnermostAdvice {
 	}
 
 	/**
-	 * Adds advisors to the innermost proxy of a bean, unless they are there: one outside
-	 * of all other advice of that proxy, and one inside the advice of the application.
+	 * Adds advisors to all proxies of a bean, unless they are there: one outside of all
+	 * other advice of a proxy, and one inside the advice of the application.
 	 * @param bean the bean
-	 * @param outermost to be the first
-	 * @param innermost to be next to the method, except for the advice of this library
+	 * @param first to be the first of each proxy
+	 * @param last to be the last of each outer proxy, except for the advice of this
+	 * library
+	 * @param innermost to be next to the method, except for that advice
 	 * @return {@code false} if the bean has no proxy
-	 * @throws IllegalStateException if the proxy accepts no advice
+	 * @throws IllegalStateException if a proxy accepts no advice
 	 */
-	public static boolean surround(Object bean, Advisor outermost, Advisor innermost) {
-		Advised proxy = null;
+	static boolean surround(Object bean, Advisor first, Advisor last, Advisor innermost) {
+		List<Advised> proxies = new ArrayList<>();
 		Object each = bean;
 		while (each instanceof Advised advised) {
-			proxy = advised;
+			proxies.add(0, advised);
 			each = targetOf(advised.getTargetSource());
 		}
-		if (each instanceof SpringProxy || (proxy != null && proxy.indexOf(innermost) < 0 && proxy.isFrozen())) {
+		if (each instanceof SpringProxy
+				|| proxies.stream().anyMatch((proxy) -> proxy.indexOf(first) < 0 && proxy.isFrozen())) {
 			throw new IllegalStateException("The bean has a proxy that is frozen or opaque");
 		}
-		if (proxy != null && proxy.indexOf(innermost) < 0) {
-			proxy.addAdvisor(AdvisorBeanPostProcessor.insideApplication(proxy), innermost);
-			proxy.addAdvisor(0, outermost);
+		for (Advised proxy : proxies) {
+			if (proxy.indexOf(first) < 0) {
+				proxy.addAdvisor(AdvisorBeanPostProcessor.insideApplication(proxy),
+						(proxy == proxies.get(0)) ? innermost : last);
+				proxy.addAdvisor(0, first);
+			}
 		}
-		return proxy != null;
+		return !proxies.isEmpty();
 	}
 
 	/**

@@ -14,8 +14,8 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 /**
  * Watches how the calls of a listener reach its method through the advice of the
  * application, which could leave the call out, repeat it, make it on another thread, or
- * hide its exception. Two advisors are added to the innermost proxy of the bean: one
- * marks the call, the other one is next to the method.
+ * hide its exception. Two advisors are added to each proxy of the bean: one marks the
+ * call, the other one is next to the method, or to the next proxy.
  */
 public final class ListenerEntries {
 
@@ -27,9 +27,9 @@ public final class ListenerEntries {
 
 	private final boolean once;
 
-	private final boolean replayed;
-
 	private final Advisor outermost = new Watch(this::mark);
+
+	private final Advisor last = new Watch(this::pass);
 
 	private final Advisor innermost = new Watch(this::enter);
 
@@ -37,13 +37,10 @@ public final class ListenerEntries {
 	 * Creates a watch of a method.
 	 * @param listener the method
 	 * @param once whether a call must enter the method exactly once
-	 * @param replayed whether a call need not enter it, because {@code @Idempotent} knows
-	 * its result
 	 */
-	public ListenerEntries(ListenerMethod listener, boolean once, boolean replayed) {
+	public ListenerEntries(ListenerMethod listener, boolean once) {
 		this.listener = listener;
 		this.once = once;
-		this.replayed = replayed;
 	}
 
 	/**
@@ -72,7 +69,7 @@ public final class ListenerEntries {
 	 * @return {@code false} if the bean has no proxy, so that nothing is between
 	 */
 	private synchronized boolean watch() {
-		return InnermostAdvice.surround(this.listener.target(), this.outermost, this.innermost);
+		return InnermostAdvice.surround(this.listener.target(), this.outermost, this.last, this.innermost);
 	}
 
 	/**
@@ -98,6 +95,19 @@ public final class ListenerEntries {
 	}
 
 	/**
+	 * Reports that the result of a call is known, so that it need not enter the method.
+	 * Without effect on any other call than that of a listener.
+	 * @param invocation the call
+	 */
+	public static void replayed(MethodInvocation invocation) {
+		Call call = CURRENT.get();
+		Object target = invocation.getThis();
+		if (call != null && target != null && call.isOf(invocation.getMethod(), target.getClass())) {
+			call.replayed = true;
+		}
+	}
+
+	/**
 	 * A handler may call others.
 	 */
 	private @Nullable Call current() {
@@ -116,9 +126,24 @@ public final class ListenerEntries {
 		return invocation.proceed();
 	}
 
-	private @Nullable Object enter(MethodInvocation invocation) throws Throwable {
+	/**
+	 * The next proxy would not know the call on another thread.
+	 */
+	private @Nullable Object pass(MethodInvocation invocation) throws Throwable {
+		Call call = marked(invocation);
+		if (call != null) {
+			call.requireThread();
+		}
+		return invocation.proceed();
+	}
+
+	private @Nullable Call marked(MethodInvocation invocation) {
 		Object marked = (invocation instanceof ProxyMethodInvocation call) ? call.getUserAttribute(MARK) : null;
-		Call call = (marked != null) ? (Call) marked : current();
+		return (marked != null) ? (Call) marked : current();
+	}
+
+	private @Nullable Object enter(MethodInvocation invocation) throws Throwable {
+		Call call = marked(invocation);
 		if (call == null || call.isInside()) {
 			return invocation.proceed();
 		}
@@ -134,6 +159,11 @@ public final class ListenerEntries {
 		}
 	}
 
+	private boolean isListener(Method method, Class<?> targetClass) {
+		return AopUtils.getMostSpecificMethod(method, targetClass)
+			.equals(AopUtils.getMostSpecificMethod(this.listener.method().method(), targetClass));
+	}
+
 	/**
 	 * A call by the relay. Changed by its thread only.
 	 */
@@ -147,10 +177,16 @@ public final class ListenerEntries {
 
 		private boolean returned;
 
+		private boolean replayed;
+
 		private @Nullable Throwable failure;
 
 		boolean isOf(ListenerEntries entries) {
 			return entries == ListenerEntries.this;
+		}
+
+		boolean isOf(Method method, Class<?> targetClass) {
+			return ListenerEntries.this.isListener(method, targetClass);
 		}
 
 		/**
@@ -160,10 +196,14 @@ public final class ListenerEntries {
 			return this.inside && this.thread == Thread.currentThread();
 		}
 
-		void enter() {
+		void requireThread() {
 			if (this.thread != Thread.currentThread()) {
 				throw failure("calls it on another thread, outside of its transaction and context", null);
 			}
+		}
+
+		void enter() {
+			requireThread();
 			this.entries++;
 			this.returned = false;
 			if (ListenerEntries.this.once && this.entries > 1) {
@@ -179,7 +219,7 @@ public final class ListenerEntries {
 		}
 
 		void requireReturn() {
-			if (this.entries == 0 && !ListenerEntries.this.replayed) {
+			if (this.entries == 0 && !this.replayed) {
 				throw failure("has not called it", null);
 			}
 			if (this.entries > 0 && !this.returned) {
@@ -204,8 +244,7 @@ public final class ListenerEntries {
 
 		@Override
 		public boolean matches(Method method, Class<?> targetClass) {
-			return AopUtils.getMostSpecificMethod(method, targetClass)
-				.equals(AopUtils.getMostSpecificMethod(ListenerEntries.this.listener.method().method(), targetClass));
+			return isListener(method, targetClass);
 		}
 
 	}

@@ -104,6 +104,11 @@ public final class ListenerMethod {
 	 * proxies of the bean
 	 */
 	public void bind(ConfigurableListableBeanFactory beans) {
+		String scoped = ScopedProxyUtils.getTargetBeanName(this.bean);
+		if (beans.isPrototype(beans.containsBean(scoped) ? scoped : this.bean)) {
+			throw this.method.invalid("belongs to a prototype bean, of which all threads would share one instance",
+					"Make the bean a singleton, which can obtain an instance of the prototype in each call.", null);
+		}
 		Object target = beans.getBean(this.bean);
 		if (AopUtils.isCglibProxy(target) && !isOverridable()) {
 			throw this.method.invalid(

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Set;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
@@ -78,6 +79,46 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 		finally {
 			DataSourceUtils.releaseConnection(connection, target);
 		}
+	}
+
+	/**
+	 * Rolls back what the connection of the calling thread's transaction has not
+	 * committed, and closes it, so that its commit fails.
+	 * @param target the data source whose connections transaction managers bind
+	 */
+	public static void preventCommit(DataSource target) {
+		boolean unused = join(target, (connection) -> {
+			try (connection) {
+				connection.rollback();
+				return true;
+			}
+			catch (SQLException ex) {
+				throw Statements.translate("", ex);
+			}
+		});
+	}
+
+	/**
+	 * Ends a transaction that other code has left open on the calling thread: what the
+	 * thread does next would join it, and never commit.
+	 * @param target the data source whose connection is rolled back and closed
+	 * @return whether there was one
+	 */
+	public static boolean endLeftTransaction(DataSource target) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+			return false;
+		}
+		try {
+			if (isBound(target)) {
+				preventCommit(target);
+			}
+		}
+		finally {
+			TransactionSynchronizationManager.clear();
+			Set.copyOf(TransactionSynchronizationManager.getResourceMap().keySet())
+				.forEach(TransactionSynchronizationManager::unbindResourceIfPossible);
+		}
+		return true;
 	}
 
 	/**

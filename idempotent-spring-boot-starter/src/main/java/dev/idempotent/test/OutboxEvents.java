@@ -75,8 +75,9 @@ public final class OutboxEvents implements Iterable<OutboxEvent> {
 	 * after the other, in the order in which the events were appended. The relay must not
 	 * run.
 	 * @return how many events were handled
-	 * @throws IllegalStateException if a handler has failed, or the calling thread has a
-	 * transaction, such as that of a {@code @Transactional} test
+	 * @throws IllegalStateException if a handler has failed, with its exception as the
+	 * cause, or the calling thread has a transaction, such as that of a
+	 * {@code @Transactional} test
 	 */
 	public int runHandlers() {
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {

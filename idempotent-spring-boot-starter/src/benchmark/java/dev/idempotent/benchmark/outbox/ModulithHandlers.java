@@ -9,10 +9,10 @@ import org.springframework.modulith.events.ApplicationModuleListener;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 /**
- * A listener of Spring Modulith with the event publication registry, JDBC. Completed
- * publications are deleted, as the chapter "Working with Application Events" of its
- * reference advises ("Event Publication Completion"). It is called from memory after the
- * commit. While nothing is to be handled, its executor is paused.
+ * A listener of Spring Modulith with the event publication registry, JDBC. Of the
+ * completion modes that the chapter "Working with Application Events" of its reference
+ * offers, it has the one that leaves no rows behind, as all do here. It is called from
+ * memory after the commit. While nothing is to be handled, its executor is paused.
  */
 final class ModulithHandlers extends HandlerContender {
 

@@ -10,10 +10,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * The handlers of namastack-outbox, JDBC. Batch size, pause between polls, threads and
- * the removal of completed records are what the pages "Polling Strategies" and
- * "Processing Chain" of its reference name for throughput; their values are those of
- * {@link NamastackOutbox}.
+ * The handlers of namastack-outbox, JDBC. The pages "Polling Strategies" and "Processing
+ * Chain" of its reference offer batch size, pause between polls, threads and the removal
+ * of completed records; the values are those of {@link NamastackOutbox}.
  */
 final class NamastackHandlers extends HandlerContender {
 

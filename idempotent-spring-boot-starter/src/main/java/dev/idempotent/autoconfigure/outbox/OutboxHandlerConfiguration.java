@@ -5,7 +5,9 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.outbox.OutboxProperties.Handlers;
+import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.handler.HandlerEnvironment;
 import dev.idempotent.outbox.handler.OutboxHandlers;
@@ -76,9 +78,15 @@ class OutboxHandlerConfiguration {
 	@Bean
 	@Lazy(false)
 	SmartInitializingSingleton outboxHandlersCheck(OutboxHandlers handlers, OutboxProperties properties,
-			OutboxTableCheck tables, OutboxActivation activation) {
+			OutboxTableCheck tables, OutboxActivation activation, ConfigurableListableBeanFactory beans) {
 		return () -> {
 			Set<String> names = handlers.verify();
+			if (!names.isEmpty() && beans.getBeanNamesForType(Outbox.class, true, false).length == 0) {
+				throw new IdempotentConfigurationException(
+						"The Outbox is a bean of the parent context, so it appends no events for the handlers " + names
+								+ " of this one.",
+						"Declare the beans of these handlers in the parent context.", null);
+			}
 			properties.handlers().requireKnown(names);
 			properties.topics()
 				.keySet()

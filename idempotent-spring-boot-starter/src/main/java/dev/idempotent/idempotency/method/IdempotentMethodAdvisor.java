@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -14,6 +15,7 @@ import java.util.stream.Stream;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodAdvisor;
+import dev.idempotent.advice.ListenerEntries;
 import dev.idempotent.idempotency.Cancels;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
@@ -100,8 +102,16 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	protected @Nullable Object invoke(IdempotentMethod method, MethodInvocation invocation) throws Throwable {
 		@Nullable Object[] arguments = invocation.getArguments();
 		MethodSettings shared = this.settings.get();
-		return method.operation()
-			.run(shared, keyOf(method, arguments), method.fingerprintOf(arguments, shared), invocation::proceed);
+		AtomicBoolean ran = new AtomicBoolean();
+		Object result = method.operation()
+			.run(shared, keyOf(method, arguments), method.fingerprintOf(arguments, shared), () -> {
+				ran.set(true);
+				return invocation.proceed();
+			});
+		if (!ran.get()) {
+			ListenerEntries.replayed(invocation);
+		}
+		return result;
 	}
 
 	private IdempotencyKey keyOf(IdempotentMethod method, @Nullable Object[] arguments) {

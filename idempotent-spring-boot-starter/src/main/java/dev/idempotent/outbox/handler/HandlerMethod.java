@@ -3,7 +3,9 @@ package dev.idempotent.outbox.handler;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Consumer;
 
 import dev.idempotent.advice.ListenerEntries;
 import dev.idempotent.advice.ListenerEntries.AdviceException;
@@ -11,12 +13,12 @@ import dev.idempotent.advice.ListenerMethod;
 import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.handler.HandlerTransactions.NotCalledException;
+import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.relay.EventHandler;
 import dev.idempotent.work.OutageLog;
@@ -28,7 +30,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
  * A method with {@link OutboxHandler}.
@@ -64,8 +65,7 @@ final class HandlerMethod implements EventHandler {
 		this.name = name;
 		this.annotation = annotation;
 		this.method = method;
-		this.entries = new ListenerEntries(method, annotation.transactional(),
-				AnnotatedElementUtils.hasAnnotation(method.method().method(), Idempotent.class));
+		this.entries = new ListenerEntries(method, annotation.transactional());
 		this.beans = beans;
 		this.environment = environment;
 		this.outage = new OutageLog(logger, "The handler " + name + " cannot be called; its events wait",
@@ -129,24 +129,30 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	/**
-	 * An observation that fails affects no attempt.
+	 * An observation that fails affects no attempt: the task runs once, in it or behind
+	 * it.
 	 */
 	@Override
-	public Outcome handle(Claim claim) {
-		AtomicReference<@Nullable Outcome> outcome = new AtomicReference<>();
+	public Outcome handle(Claim claim, Consumer<Throwable> failures) {
+		FutureTask<Outcome> attempt = new FutureTask<>(() -> attempt(claim, failures));
 		try {
 			Observation observation = observation(claim.event());
-			observation.observe(() -> {
-				Outcome made = attempt(claim);
-				outcome.set(made);
-				describe(made, observation);
-			});
+			observation.observe(() -> describe(run(attempt), observation));
 		}
 		catch (RuntimeException | Error ex) {
 			logger.debug("The observation of the handler {} has failed", this.name, ex);
 		}
-		Outcome made = outcome.get();
-		return (made != null) ? made : attempt(claim);
+		return run(attempt);
+	}
+
+	private static Outcome run(FutureTask<Outcome> attempt) {
+		attempt.run();
+		try {
+			return attempt.get();
+		}
+		catch (ExecutionException | InterruptedException ex) {
+			throw new IllegalStateException("An attempt has ended without an outcome", ex);
+		}
 	}
 
 	/**
@@ -179,7 +185,7 @@ final class HandlerMethod implements EventHandler {
 		}
 	}
 
-	private Outcome attempt(Claim claim) {
+	private Outcome attempt(Claim claim, Consumer<Throwable> failures) {
 		SerializedEvent event = claim.event();
 		long start = System.nanoTime();
 		try {
@@ -195,22 +201,27 @@ final class HandlerMethod implements EventHandler {
 					call(event, arguments);
 				});
 			}
-			else {
-				call(event, arguments);
+			else if (leavesTransaction(event, arguments)) {
+				logger.warn("The handler {} has left a transaction open, which is rolled back (attempt {})", this.name,
+						event.attempts());
+				return new Outcome.Retry("The handler has left a transaction open", null);
 			}
 			return DELIVERED;
 		}
 		catch (UnreadablePayloadException ex) {
+			failures.accept(ex);
 			// The cause could contain a part of the payload.
 			return new Outcome.Reject(String.valueOf(ex.getMessage()));
 		}
 		catch (NotCalledException ex) {
+			failures.accept(ex);
 			if (ex.getCause() != null) {
 				this.outage.failed(start, ex);
 			}
 			return new Outcome.Unavailable(String.valueOf(ex.getMessage()));
 		}
 		catch (Throwable ex) {
+			failures.accept(ex);
 			return failed(event, ex);
 		}
 		finally {
@@ -233,6 +244,21 @@ final class HandlerMethod implements EventHandler {
 		finally {
 			IdempotencyContext.bind(outer);
 		}
+	}
+
+	/**
+	 * Calls the handler without a transaction. What this thread does next would join one
+	 * that the handler leaves open, and never commit.
+	 */
+	private boolean leavesTransaction(SerializedEvent event, @Nullable Object[] arguments) throws Throwable {
+		boolean left = false;
+		try {
+			call(event, arguments);
+		}
+		finally {
+			left = this.beans.getBean(EventTable.class).endLeftTransaction();
+		}
+		return left;
 	}
 
 	private Outcome failed(SerializedEvent event, Throwable failure) {

@@ -29,7 +29,7 @@ import org.springframework.util.StringUtils;
 /**
  * The transactions of one handler, each of which also deletes the event. The deletion is
  * the first statement: from then on, the lock of the row keeps other instances away,
- * however long the handler takes. The last statement proves that the deletion and all
+ * however long the handler takes. The last statements prove that the deletion and all
  * work after it are still part of the transaction.
  */
 final class HandlerTransactions {
@@ -272,10 +272,25 @@ final class HandlerTransactions {
 
 				@Override
 				public void beforeCompletion() {
-					Evidence.this.confirmed = HandlerTransactions.this.table.canCommit();
+					confirm();
 				}
 
 			});
+		}
+
+		/**
+		 * Others may have used the connection since the check, and Spring hides that
+		 * their work has failed. It would hide an exception of this, too.
+		 */
+		private void confirm() {
+			try {
+				this.confirmed = HandlerTransactions.this.table.canCommit(this.deletion);
+			}
+			finally {
+				if (!this.confirmed) {
+					HandlerTransactions.this.table.preventCommit();
+				}
+			}
 		}
 
 		/**

@@ -350,13 +350,21 @@ public class EventTable {
 	/**
 	 * Returns whether the transaction of the calling thread is still the one that has
 	 * deleted a row: it has not failed, and the database has not rolled it back and gone
-	 * on in another one. Can be asked once.
+	 * on in another one.
 	 * @param evidence of the deletion
 	 * @return {@code false} if it is another one
 	 */
 	public boolean isDeleted(Object evidence) {
-		return (evidence instanceof UUID mark) ? unmark(mark)
+		return (evidence instanceof UUID mark) ? isMarked(mark)
 				: evidence.equals(queryForTransaction("select txid_current_if_assigned()"));
+	}
+
+	private boolean isMarked(UUID mark) {
+		return this.database.join(
+				(connection) -> !Statements
+					.query(connection, "select id from " + this.tables.transaction() + " where id = ?",
+							List.of(this.database.kind(connection).parameter(mark)), (row, number) -> number)
+					.isEmpty());
 	}
 
 	/**
@@ -390,13 +398,32 @@ public class EventTable {
 	}
 
 	/**
-	 * Returns whether the database will not answer the commit of the calling thread's
-	 * transaction with a rollback that its driver hides.
-	 * @return {@code false} if it has failed
+	 * Returns whether the transaction of the calling thread will commit the deletion of a
+	 * row: it is the one that has deleted it, and the database will not answer its commit
+	 * with a rollback that its driver hides. To be asked right before the commit, once.
+	 * @param evidence of the deletion
+	 * @return {@code false} if it will not
 	 */
-	public boolean canCommit() {
-		return this.database.join((connection) -> this.database.kind(connection) != Database.POSTGRESQL
-				|| TransactionInspector.canCommit(connection));
+	public boolean canCommit(Object evidence) {
+		return (evidence instanceof UUID mark) ? unmark(mark)
+				: this.database.join((connection) -> this.database.kind(connection) != Database.POSTGRESQL
+						|| TransactionInspector.canCommit(connection));
+	}
+
+	/**
+	 * Rolls back what the connection of the calling thread's transaction has not
+	 * committed, and closes it, so that its commit fails.
+	 */
+	public void preventCommit() {
+		TransactionInspector.preventCommit(this.database.dataSource());
+	}
+
+	/**
+	 * Ends a transaction that other code has left open on the calling thread.
+	 * @return whether there was one
+	 */
+	public boolean endLeftTransaction() {
+		return TransactionInspector.endLeftTransaction(this.database.dataSource());
 	}
 
 	/**

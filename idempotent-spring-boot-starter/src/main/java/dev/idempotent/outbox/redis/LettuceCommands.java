@@ -17,7 +17,7 @@ import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands for a pipeline. Apart from the {@link RedisPublisher}s, which are also used
+ * Commands for a pipeline. Apart from the {@link EventCommand}s, which are also used
  * where there is no Lettuce.
  */
 final class LettuceCommands {
@@ -32,7 +32,7 @@ final class LettuceCommands {
 	}
 
 	static AsyncCommand<byte[], byte[], String> xadd(String stream, @Nullable Long maxLength, List<byte[]> fields) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(RedisPublisher.bytes(stream));
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EventCommand.bytes(stream));
 		if (maxLength != null) {
 			args.add("MAXLEN").add("~").add(maxLength.longValue());
 		}
@@ -48,7 +48,7 @@ final class LettuceCommands {
 			List<List<byte[]>> entries) {
 		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(ADD)
 			.add(1)
-			.addKey(RedisPublisher.bytes(stream))
+			.addKey(EventCommand.bytes(stream))
 			.add((maxLength != null) ? maxLength.toString() : "");
 		for (List<byte[]> fields : entries) {
 			args.add(fields.size());
@@ -58,7 +58,7 @@ final class LettuceCommands {
 	}
 
 	static AsyncCommand<byte[], byte[], Long> publish(SerializedEvent event) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(RedisPublisher.bytes(event.destination()))
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EventCommand.bytes(event.destination()))
 			.addValue(CloudEventJson.write(event));
 		return new AsyncCommand<>(new Command<>(CommandType.PUBLISH, new IntegerOutput<>(CODEC), args));
 	}

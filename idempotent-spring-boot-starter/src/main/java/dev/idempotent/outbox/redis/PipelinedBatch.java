@@ -33,7 +33,7 @@ final class PipelinedBatch {
 
 	private static final Outcome REPLICA = new Outcome.Unavailable("The Redis server is a replica");
 
-	private final RedisPublisher publisher;
+	private final EventCommand command;
 
 	private final List<SerializedEvent> events;
 
@@ -63,21 +63,21 @@ final class PipelinedBatch {
 	 */
 	private boolean reusable = true;
 
-	private PipelinedBatch(List<SerializedEvent> events, RedisPublisher publisher, int replicas, Duration waitTimeout) {
+	private PipelinedBatch(List<SerializedEvent> events, EventCommand command, int replicas, Duration waitTimeout) {
 		this.events = events;
-		this.publisher = publisher;
+		this.command = command;
 		this.replicas = replicas;
 		this.waitTimeout = waitTimeout;
 		for (List<Integer> positions : runs()) {
 			SerializedEvent first = events.get(positions.get(0));
-			AsyncCommand<byte[], byte[], ?> publication = (positions.size() == 1) ? publisher.command(first)
-					: publisher.command(positions.stream().map(events::get).toList());
+			AsyncCommand<byte[], byte[], ?> publication = (positions.size() == 1) ? command.pipelined(first)
+					: command.pipelined(positions.stream().map(events::get).toList());
 			this.publications.put(positions, publication);
 			this.byDestination.computeIfAbsent(first.destination(), (destination) -> new ArrayList<>())
 				.add(publication);
 		}
 		this.confirmation = (replicas > 0) ? LettuceCommands.wait(replicas, waitTimeout) : null;
-		this.role = publisher.isAcceptedByReplicas() ? LettuceCommands.hello() : null;
+		this.role = command.isAcceptedByReplicas() ? LettuceCommands.hello() : null;
 	}
 
 	/**
@@ -87,8 +87,8 @@ final class PipelinedBatch {
 		Map<Object, List<Integer>> runs = new LinkedHashMap<>();
 		for (int i = 0; i < this.events.size(); i++) {
 			SerializedEvent event = this.events.get(i);
-			Object run = (event.key() != null && this.publisher.keepsOrder())
-					? List.of(event.destination(), event.key()) : i;
+			Object run = (event.key() != null && this.command.keepsOrder()) ? List.of(event.destination(), event.key())
+					: i;
 			runs.computeIfAbsent(run, (key) -> new ArrayList<>()).add(i);
 		}
 		return runs.values();
@@ -97,11 +97,11 @@ final class PipelinedBatch {
 	/**
 	 * Sends a batch, with one timeout for all replies.
 	 */
-	static List<Outcome> send(DedicatedRedisConnections connections, List<SerializedEvent> events,
-			RedisPublisher publisher, int replicas, Duration waitTimeout) {
+	static List<Outcome> send(DedicatedRedisConnections connections, List<SerializedEvent> events, EventCommand command,
+			int replicas, Duration waitTimeout) {
 		long deadline = System.nanoTime() + connections.timeout().toNanos();
 		try {
-			PipelinedBatch batch = new PipelinedBatch(events, publisher, replicas, waitTimeout);
+			PipelinedBatch batch = new PipelinedBatch(events, command, replicas, waitTimeout);
 			DedicatedRedisConnection connection = connections.borrow();
 			try {
 				batch.send(connection);
@@ -174,7 +174,7 @@ final class PipelinedBatch {
 			return RedisFailures.of(failure, this.scope);
 		}
 		Object reply = publication.join();
-		this.publisher.confirmed(event, reply, this.scope == Scope.DESTINATION);
+		this.command.confirmed(event, reply, this.scope == Scope.DESTINATION);
 		return RedisFailures.replied(reply);
 	}
 

@@ -1,7 +1,10 @@
 package dev.idempotent.outbox.redis;
 
 import java.time.Duration;
+import java.util.List;
 
+import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -19,7 +22,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * Redis keeps nothing for clients that are not subscribed at that moment. An event
  * without a receiver is delivered; it is counted and logged, except in a Cluster.
  */
-public final class RedisChannelPublisher extends RedisPublisher {
+public final class RedisChannelPublisher implements OutboxPublisher, AutoCloseable {
 
 	/**
 	 * The prefix of this publisher's topics.
@@ -28,22 +31,10 @@ public final class RedisChannelPublisher extends RedisPublisher {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisChannelPublisher.class);
 
-	private static final long PAUSE = Duration.ofMinutes(1).toNanos();
+	private final RedisSender sender;
 
-	private final Runnable unreceived;
-
-	private long notLogged;
-
-	private long nextLine = System.nanoTime();
-
-	private RedisChannelPublisher(DedicatedRedisConnections connections, Runnable unreceived) {
-		super(connections, 0, Duration.ZERO);
-		this.unreceived = unreceived;
-	}
-
-	private RedisChannelPublisher(RedisConnectionFactory application, Runnable unreceived) {
-		super(application);
-		this.unreceived = unreceived;
+	private RedisChannelPublisher(RedisSender sender) {
+		this.sender = sender;
 	}
 
 	/**
@@ -54,7 +45,8 @@ public final class RedisChannelPublisher extends RedisPublisher {
 	 * @return the publisher
 	 */
 	public static RedisChannelPublisher pipelined(DedicatedRedisConnections connections, Runnable unreceived) {
-		return new RedisChannelPublisher(connections, unreceived);
+		return new RedisChannelPublisher(
+				new RedisSender(new ChannelCommand(unreceived), connections, 0, Duration.ZERO));
 	}
 
 	/**
@@ -64,7 +56,7 @@ public final class RedisChannelPublisher extends RedisPublisher {
 	 * @return the publisher
 	 */
 	public static RedisChannelPublisher sequential(RedisConnectionFactory application, Runnable unreceived) {
-		return new RedisChannelPublisher(application, unreceived);
+		return new RedisChannelPublisher(new RedisSender(new ChannelCommand(unreceived), application));
 	}
 
 	@Override
@@ -73,58 +65,84 @@ public final class RedisChannelPublisher extends RedisPublisher {
 	}
 
 	@Override
-	AsyncCommand<byte[], byte[], ?> command(SerializedEvent event) {
-		return LettuceCommands.publish(event);
+	public List<Outcome> publish(List<SerializedEvent> events) {
+		return this.sender.send(events);
 	}
 
 	@Override
-	@Nullable Object execute(RedisConnection connection, SerializedEvent event) {
-		return connection.publish(bytes(event.destination()), CloudEventJson.write(event));
-	}
-
-	@Override
-	boolean isAcceptedByReplicas() {
-		return true;
+	public void close() {
+		this.sender.close();
 	}
 
 	/**
-	 * A node of a Cluster counts its own clients only.
+	 * Publishes an event to a channel. Logs the first event that no client has received,
+	 * then a summary at most once a minute.
 	 */
-	@Override
-	void confirmed(SerializedEvent event, @Nullable Object reply, boolean cluster) {
-		if (!cluster && reply instanceof Long receivers && receivers == 0) {
-			warn(event);
-		}
-	}
+	private static final class ChannelCommand implements EventCommand {
 
-	/**
-	 * Logs the first event that no client has received, then a summary at most once a
-	 * minute.
-	 */
-	private void warn(SerializedEvent event) {
-		this.unreceived.run();
-		long count = due();
-		if (count > 0) {
-			logger.warn(
-					"{} published with no receiver, the latest to {}. Redis keeps nothing for clients that "
-							+ "subscribe later: use redis-stream for events that must reach disconnected consumers",
-					(count == 1) ? "An event was" : count + " events were", event.topic());
-		}
-	}
+		private static final long PAUSE = Duration.ofMinutes(1).toNanos();
 
-	/**
-	 * How many events to report now.
-	 */
-	private synchronized long due() {
-		this.notLogged++;
-		long now = System.nanoTime();
-		if (now - this.nextLine < 0) {
-			return 0;
+		private final Runnable observer;
+
+		private long notLogged;
+
+		private long nextLine = System.nanoTime();
+
+		ChannelCommand(Runnable observer) {
+			this.observer = observer;
 		}
-		this.nextLine = now + PAUSE;
-		long count = this.notLogged;
-		this.notLogged = 0;
-		return count;
+
+		@Override
+		public AsyncCommand<byte[], byte[], ?> pipelined(SerializedEvent event) {
+			return LettuceCommands.publish(event);
+		}
+
+		@Override
+		public @Nullable Object execute(RedisConnection connection, SerializedEvent event) {
+			return connection.publish(EventCommand.bytes(event.destination()), CloudEventJson.write(event));
+		}
+
+		@Override
+		public boolean isAcceptedByReplicas() {
+			return true;
+		}
+
+		/**
+		 * A node of a Cluster counts its own clients only.
+		 */
+		@Override
+		public void confirmed(SerializedEvent event, @Nullable Object reply, boolean cluster) {
+			if (!cluster && reply instanceof Long receivers && receivers == 0) {
+				warn(event);
+			}
+		}
+
+		private void warn(SerializedEvent event) {
+			this.observer.run();
+			long unreceived = due();
+			if (unreceived > 0) {
+				logger.warn(
+						"{} published with no receiver, the latest to {}. Redis keeps nothing for clients that "
+								+ "subscribe later: use redis-stream for events that must reach disconnected consumers",
+						(unreceived == 1) ? "An event was" : unreceived + " events were", event.topic());
+			}
+		}
+
+		/**
+		 * How many events to report now.
+		 */
+		private synchronized long due() {
+			this.notLogged++;
+			long now = System.nanoTime();
+			if (now - this.nextLine < 0) {
+				return 0;
+			}
+			this.nextLine = now + PAUSE;
+			long unreceived = this.notLogged;
+			this.notLogged = 0;
+			return unreceived;
+		}
+
 	}
 
 }

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
+import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -25,26 +27,17 @@ import org.springframework.data.redis.connection.stream.StreamRecords;
  * An event whose reply is lost is sent again, so that a stream may contain it twice, with
  * the same {@code ce_id}.
  */
-public final class RedisStreamPublisher extends RedisPublisher {
+public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseable {
 
 	/**
 	 * The prefix of this publisher's topics.
 	 */
 	public static final String PREFIX = "redis-stream";
 
-	private static final byte[] PAYLOAD = bytes("payload");
+	private final RedisSender sender;
 
-	private final @Nullable Long maxLength;
-
-	private RedisStreamPublisher(DedicatedRedisConnections connections, @Nullable Long maxLength, int waitReplicas,
-			Duration waitTimeout) {
-		super(connections, waitReplicas, waitTimeout);
-		this.maxLength = maxLength;
-	}
-
-	private RedisStreamPublisher(RedisConnectionFactory application, @Nullable Long maxLength) {
-		super(application);
-		this.maxLength = maxLength;
+	private RedisStreamPublisher(RedisSender sender) {
+		this.sender = sender;
 	}
 
 	/**
@@ -62,7 +55,8 @@ public final class RedisStreamPublisher extends RedisPublisher {
 	 */
 	public static RedisStreamPublisher pipelined(DedicatedRedisConnections connections, @Nullable Long maxLength,
 			int waitReplicas, Duration waitTimeout) {
-		return new RedisStreamPublisher(connections, maxLength, waitReplicas, waitTimeout);
+		return new RedisStreamPublisher(
+				new RedisSender(new StreamCommand(maxLength), connections, waitReplicas, waitTimeout));
 	}
 
 	/**
@@ -73,7 +67,7 @@ public final class RedisStreamPublisher extends RedisPublisher {
 	 * @return the publisher
 	 */
 	public static RedisStreamPublisher sequential(RedisConnectionFactory application, @Nullable Long maxLength) {
-		return new RedisStreamPublisher(application, maxLength);
+		return new RedisStreamPublisher(new RedisSender(new StreamCommand(maxLength), application));
 	}
 
 	@Override
@@ -90,47 +84,75 @@ public final class RedisStreamPublisher extends RedisPublisher {
 	}
 
 	@Override
-	AsyncCommand<byte[], byte[], ?> command(SerializedEvent event) {
-		return LettuceCommands.xadd(event.destination(), this.maxLength, fields(event));
+	public List<Outcome> publish(List<SerializedEvent> events) {
+		return this.sender.send(events);
 	}
 
 	@Override
-	AsyncCommand<byte[], byte[], List<Object>> command(List<SerializedEvent> run) {
-		return LettuceCommands.addRun(run.get(0).destination(), this.maxLength,
-				run.stream().map(RedisStreamPublisher::fields).toList());
-	}
-
-	private static List<byte[]> fields(SerializedEvent event) {
-		List<byte[]> fields = new ArrayList<>();
-		forEachField(event, (name, value) -> {
-			fields.add(name);
-			fields.add(value);
-		});
-		return fields;
-	}
-
-	@Override
-	@SuppressWarnings("ArrayAsKeyOfSetOrMap") // Required by Spring Data, never
-												// used for look-up.
-	@Nullable Object execute(RedisConnection connection, SerializedEvent event) {
-		Map<byte[], byte[]> fields = new LinkedHashMap<>();
-		forEachField(event, fields::put);
-		XAddOptions options = (this.maxLength != null)
-				? XAddOptions.trim(TrimOptions.maxLen(this.maxLength).approximate()) : XAddOptions.none();
-		return connection.streamCommands()
-			.xAdd(StreamRecords.newRecord().in(bytes(event.destination())).ofBytes(fields), options);
+	public void close() {
+		this.sender.close();
 	}
 
 	/**
-	 * Skips a header named {@code payload}, which would hide the payload of the event.
+	 * Adds an event to a stream.
+	 *
+	 * @param maxLength the approximate number of entries that a stream keeps, or
+	 * {@code null}
 	 */
-	private static void forEachField(SerializedEvent event, BiConsumer<byte[], byte[]> field) {
-		event.headers().forEach((name, value) -> {
-			if (!name.equals("payload")) {
-				field.accept(bytes(name), bytes(value));
-			}
-		});
-		field.accept(PAYLOAD, event.payload());
+	private record StreamCommand(@Nullable Long maxLength) implements EventCommand {
+
+		private static final byte[] PAYLOAD = EventCommand.bytes("payload");
+
+		@Override
+		public AsyncCommand<byte[], byte[], ?> pipelined(SerializedEvent event) {
+			return LettuceCommands.xadd(event.destination(), this.maxLength, fields(event));
+		}
+
+		@Override
+		public boolean keepsOrder() {
+			return true;
+		}
+
+		@Override
+		public AsyncCommand<byte[], byte[], List<Object>> pipelined(List<SerializedEvent> run) {
+			return LettuceCommands.addRun(run.get(0).destination(), this.maxLength,
+					run.stream().map(StreamCommand::fields).toList());
+		}
+
+		private static List<byte[]> fields(SerializedEvent event) {
+			List<byte[]> fields = new ArrayList<>();
+			forEachField(event, (name, value) -> {
+				fields.add(name);
+				fields.add(value);
+			});
+			return fields;
+		}
+
+		@Override
+		@SuppressWarnings("ArrayAsKeyOfSetOrMap") // Required by Spring Data, never
+													// used for look-up.
+		public @Nullable Object execute(RedisConnection connection, SerializedEvent event) {
+			Map<byte[], byte[]> fields = new LinkedHashMap<>();
+			forEachField(event, fields::put);
+			XAddOptions options = (this.maxLength != null)
+					? XAddOptions.trim(TrimOptions.maxLen(this.maxLength).approximate()) : XAddOptions.none();
+			return connection.streamCommands()
+				.xAdd(StreamRecords.newRecord().in(EventCommand.bytes(event.destination())).ofBytes(fields), options);
+		}
+
+		/**
+		 * Skips a header named {@code payload}, which would hide the payload of the
+		 * event.
+		 */
+		private static void forEachField(SerializedEvent event, BiConsumer<byte[], byte[]> field) {
+			event.headers().forEach((name, value) -> {
+				if (!name.equals("payload")) {
+					field.accept(EventCommand.bytes(name), EventCommand.bytes(value));
+				}
+			});
+			field.accept(PAYLOAD, event.payload());
+		}
+
 	}
 
 }

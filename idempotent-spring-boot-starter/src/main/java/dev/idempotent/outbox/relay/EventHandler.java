@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.relay;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
@@ -53,10 +54,12 @@ public interface EventHandler {
 	}
 
 	/**
-	 * Handles an event. Must not throw.
+	 * Handles an event. An event for which this throws stays leased.
 	 * @param claim the event
+	 * @param failures told why the event was not handled, as an exception that can
+	 * contain a part of it
 	 * @return the outcome; unavailable if the handler was not called
 	 */
-	Outcome handle(Claim claim);
+	Outcome handle(Claim claim, Consumer<Throwable> failures);
 
 }

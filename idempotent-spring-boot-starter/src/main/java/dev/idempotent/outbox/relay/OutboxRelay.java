@@ -11,7 +11,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -30,6 +32,7 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.relay.Settlement.Rules;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,7 +80,8 @@ public final class OutboxRelay {
 		this.control = control;
 		this.observer = observer;
 		this.handlers = handlers;
-		this.delivery = new Delivery(this, this.observer);
+		this.delivery = new Delivery(this, this.observer, (failure) -> {
+		});
 	}
 
 	/**
@@ -179,7 +183,8 @@ public final class OutboxRelay {
 	public synchronized void start() {
 		if (!this.running) {
 			this.stopped = false;
-			this.delivery = new Delivery(this, this.observer);
+			this.delivery = new Delivery(this, this.observer, (failure) -> {
+			});
 			this.delivery.start();
 			this.running = true;
 		}
@@ -201,7 +206,8 @@ public final class OutboxRelay {
 	 * Handles the due events of all handlers on the calling thread, in the order of their
 	 * rows, until none is due: for tests, in which the relay does not run.
 	 * @return how many events were handled
-	 * @throws IllegalStateException if a handler has failed, or the relay is running
+	 * @throws IllegalStateException if a handler has failed, with its exception as the
+	 * cause, or the relay is running
 	 */
 	public int runHandlers() {
 		if (this.running) {
@@ -209,6 +215,7 @@ public final class OutboxRelay {
 					+ "idempotent.outbox.relay.enabled=false in a test that calls them");
 		}
 		List<BatchResult> results = new ArrayList<>();
+		AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 		Delivery delivery = new Delivery(this, new OutboxObserver() {
 
 			@Override
@@ -216,14 +223,15 @@ public final class OutboxRelay {
 				results.add(batch);
 			}
 
-		});
+		}, failure::set);
 		int handled = 0;
 		for (Optional<Row> next = delivery.nextOfHandlers(); next.isPresent(); next = delivery.nextOfHandlers()) {
 			Row row = next.get();
 			Objects.requireNonNull(delivery.workers.get(row.topic())).deliver(row);
 			handled++;
 			if (results.size() != handled || results.get(handled - 1).delivered() == 0) {
-				throw new IllegalStateException("An event was not handled by " + row.topic() + "; the log shows why");
+				throw new IllegalStateException("An event was not handled by " + row.topic() + "; the log shows why",
+						failure.get());
 			}
 		}
 		return handled;
@@ -270,7 +278,7 @@ public final class OutboxRelay {
 
 		private volatile boolean open = true;
 
-		Delivery(OutboxRelay relay, OutboxObserver observer) {
+		Delivery(OutboxRelay relay, OutboxObserver observer, Consumer<Throwable> failures) {
 			this.settings = relay.rules.settings();
 			this.table = relay.rules.table();
 			this.paused = new PausedTopics(relay.control, this::lookForAll);
@@ -283,7 +291,7 @@ public final class OutboxRelay {
 			EventHandler unknown = new UnknownHandler(this.settings.lease());
 			this.handlers.put(unknown.topic(), unknown);
 			this.handlers.forEach((topic, handler) -> this.workers.put(topic,
-					new PublisherWorkers(handler, relay.rules, this.paused, observer)));
+					new PublisherWorkers(handler, relay.rules, this.paused, observer, failures)));
 		}
 
 		private void lookForAll() {
@@ -445,7 +453,7 @@ public final class OutboxRelay {
 		}
 
 		@Override
-		public Outcome handle(Claim claim) {
+		public Outcome handle(Claim claim, Consumer<Throwable> failures) {
 			return (claim.age().compareTo(PATIENCE) < 0)
 					? new Outcome.Unavailable("This version has no handler of this name")
 					: new Outcome.Reject("No version has had a handler of this name for a day");

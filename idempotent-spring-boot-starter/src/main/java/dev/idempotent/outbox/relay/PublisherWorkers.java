@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 import dev.idempotent.work.OutageLog;
 import dev.idempotent.outbox.OutboxObserver;
@@ -118,8 +119,10 @@ final class PublisherWorkers {
 
 	/**
 	 * Creates workers of a handler, without threads.
+	 * @param failures told of what the handler throws
 	 */
-	PublisherWorkers(EventHandler handler, Rules rules, PausedTopics paused, OutboxObserver observer) {
+	PublisherWorkers(EventHandler handler, Rules rules, PausedTopics paused, OutboxObserver observer,
+			Consumer<Throwable> failures) {
 		this.publisher = handler.topic();
 		this.runs = false;
 		this.rules = rules;
@@ -130,7 +133,8 @@ final class PublisherWorkers {
 		// Stay closed: a handler is never unavailable.
 		this.circuits = new Circuits(this.publisher, paused, this.wakes, () -> {
 		});
-		this.sender = (claims, sending, settlement) -> handle(handler, claims, sending, settlement);
+		this.sender = (claims, sending, settlement) -> claims.forEach((claim) -> settle(handler, claim,
+				sending.getAsBoolean() ? handler.handle(claim, failures) : BatchPublisher.NOT_SENT, settlement));
 		this.batchSize = 1;
 		this.lease = handler.lease();
 		this.threads = handler.concurrency();
@@ -382,19 +386,15 @@ final class PublisherWorkers {
 		lookAgain(settlement, sendable);
 	}
 
-	private static void handle(EventHandler handler, List<Claim> claims, BooleanSupplier sending,
-			Settlement settlement) {
-		for (Claim claim : claims) {
-			Outcome outcome = sending.getAsBoolean() ? handler.handle(claim) : BatchPublisher.NOT_SENT;
-			if (outcome instanceof Outcome.Delivered && handler.removesEvents()) {
-				settlement.addRemoved(claim);
-			}
-			else if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchPublisher.NOT_SENT) {
-				settlement.addNotCalled(claim, unavailable.reason(), handler.pause());
-			}
-			else {
-				settlement.add(claim, outcome);
-			}
+	private static void settle(EventHandler handler, Claim claim, Outcome outcome, Settlement settlement) {
+		if (outcome instanceof Outcome.Delivered && handler.removesEvents()) {
+			settlement.addRemoved(claim);
+		}
+		else if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchPublisher.NOT_SENT) {
+			settlement.addNotCalled(claim, unavailable.reason(), handler.pause());
+		}
+		else {
+			settlement.add(claim, outcome);
 		}
 	}
 

@@ -35,6 +35,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 import tools.jackson.databind.json.JsonMapper;
 
+import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
@@ -73,8 +74,7 @@ class CrossSiteRequestsTests {
 				assertThat(preflight(application, "/actuator/" + path, "DELETE")).isEmpty();
 			});
 			assertThat(state(application)).isEqualTo(before);
-			assertThat(application.post("/actuator/outbox/retry", "{\"all\":true}").statusCode()).isEqualTo(200);
-			assertThat(state(application)).isNotEqualTo(before);
+			assertThat(text(application.post("/actuator/outbox/retry", "{\"all\":true}"))).isEqualTo("{\"retried\":1}");
 		}
 	}
 

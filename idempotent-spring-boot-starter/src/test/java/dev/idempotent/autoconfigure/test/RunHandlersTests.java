@@ -60,7 +60,9 @@ class RunHandlersTests {
 		assertThat(this.events.runHandlers()).isZero();
 		inTransaction(() -> append("fails", "4"));
 		assertThatIllegalStateException().isThrownBy(this.events::runHandlers)
-			.withMessage("An event was not handled by handlers:fails; the log shows why");
+			.withMessage("An event was not handled by handlers:fails; the log shows why")
+			.havingCause()
+			.withMessage("never");
 		inTransaction(() -> assertThatIllegalStateException().isThrownBy(this.events::runHandlers)
 			.withMessageContaining("TestTransaction"));
 	}

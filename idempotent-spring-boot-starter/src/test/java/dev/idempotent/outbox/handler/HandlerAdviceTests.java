@@ -7,6 +7,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.OutboxHandler;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -17,6 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,8 +42,8 @@ class HandlerAdviceTests {
 
 	@BeforeEach
 	void open() {
-		this.shop = HandlerShop.open(H2, HandlerShop.OFTEN, List.of(Advised.class, Around.class),
-				"idempotent.outbox.relay.attempts=2");
+		this.shop = HandlerShop.open(H2, HandlerShop.OFTEN, List.of(Methods.class, Advised.class, Around.class),
+				"idempotent.outbox.relay.attempts=2", "idempotent.initialize-schema=always");
 		this.handlers = this.shop.bean(Advised.class);
 	}
 
@@ -87,6 +93,21 @@ class HandlerAdviceTests {
 		assertThat(this.shop.dead()).hasSize(2)
 			.allSatisfy((dead) -> assertThat(dead).containsEntry("last_error",
 					"Other advice of the handler has not called it"));
+	}
+
+	@Test
+	void doesNotRemoveAnEventWhoseIdempotentHandlerWasNeitherCalledNorReplayed() {
+		Around.advice = (call) -> null;
+		handle("known");
+		assertThat(this.shop.dead()).singleElement()
+			.satisfies((dead) -> assertThat(dead).containsEntry("last_error",
+					"Other advice of the handler has not called it"));
+		Around.advice = MethodInvocation::proceed;
+		handle("known");
+		handle("known");
+		assertThat(this.handlers.calls()).hasValue(1);
+		assertThat(this.shop.work("known")).containsExactly("once");
+		assertThat(this.shop.dead()).hasSize(1);
 	}
 
 	@Test
@@ -150,6 +171,12 @@ class HandlerAdviceTests {
 
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ IdempotencyAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class })
+	static class Methods {
+
+	}
+
 	/**
 	 * Its first call fails after its work.
 	 */
@@ -171,6 +198,13 @@ class HandlerAdviceTests {
 		@OutboxHandler(type = "often", name = "often", transactional = false)
 		public void often() {
 			work("often");
+		}
+
+		@Idempotent(key = "#order.id", guarantee = Guarantee.LEASE)
+		@OutboxHandler(type = "known", name = "known")
+		public void known(HandlerShop.Order order) {
+			this.calls.incrementAndGet();
+			this.jdbc.update("insert into handler_work values ('known', 'once')");
 		}
 
 		private void work(String handler) {

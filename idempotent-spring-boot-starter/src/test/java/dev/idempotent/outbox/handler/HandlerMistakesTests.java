@@ -21,6 +21,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
@@ -50,6 +52,8 @@ class HandlerMistakesTests {
 		assertStops(Final.class, "is final, or package-private in another package");
 		assertStops(Later.class, "may return before its work is done");
 		assertStops(Asynchronous.class, "may return before its work is done");
+		assertStops(Prototypes.class, "belongs to a prototype bean", "Make the bean a singleton");
+		assertStops(ScopedPrototypes.class, "belongs to a prototype bean");
 	}
 
 	@Test
@@ -106,6 +110,16 @@ class HandlerMistakesTests {
 				"idempotent.outbox.handlers.concurrencies.fine is 0");
 		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.lease=0"),
 				"idempotent.outbox.handlers.lease");
+	}
+
+	/**
+	 * That context would append events for its own handlers only.
+	 */
+	@Test
+	void refusesHandlersBesideTheOutboxOfAParentContext() {
+		OutboxApplication.with()
+			.run((parent) -> assertStops(OutboxApplication.with(Fine.class).withParent(parent),
+					"The Outbox is a bean of the parent context", "the handlers [fine]"));
 	}
 
 	@Test
@@ -180,6 +194,20 @@ class HandlerMistakesTests {
 				name = "😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀")
 		void handle() {
 		}
+
+	}
+
+	@Scope("prototype")
+	static class Prototypes {
+
+		@OutboxHandler(type = "one")
+		public void handle() {
+		}
+
+	}
+
+	@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+	static class ScopedPrototypes extends Prototypes {
 
 	}
 

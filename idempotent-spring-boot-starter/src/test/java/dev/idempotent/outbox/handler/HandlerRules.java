@@ -20,7 +20,9 @@ import dev.idempotent.outbox.TopicControl;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -342,6 +344,30 @@ abstract class HandlerRules {
 		shop.append(HandlerShop.event("order.shipped", "2"));
 		awaitNoRows(shop);
 		assertThat(keys.get(3)).isNotEqualTo(keys.get(0));
+	}
+
+	/**
+	 * The work of all later events of the thread would join it, and never commit.
+	 */
+	@Test
+	void doNotRunInATransactionThatAnEarlierCallHasLeftOpen() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		List<Boolean> transactions = new CopyOnWriteArrayList<>();
+		shop.handlers().whenMailing((id) -> {
+			transactions.add(TransactionSynchronizationManager.isActualTransactionActive());
+			if (transactions.size() < 3) {
+				TransactionStatus unused = shop.bean(PlatformTransactionManager.class)
+					.getTransaction(new DefaultTransactionDefinition());
+			}
+			if (transactions.size() == 1) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		shop.append(HandlerShop.event("order.shipped", "1").withKey("key"),
+				HandlerShop.event("order.shipped", "2").withKey("key"));
+		awaitNoRows(shop);
+		assertThat(transactions).containsExactly(false, false, false, false);
+		assertThat(shop.work("mail")).containsExactly("1", "2");
 	}
 
 	@Test

@@ -10,6 +10,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.encryption.PayloadEncryption;
@@ -17,8 +21,14 @@ import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTables;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.TransactionTimedOutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -155,6 +165,35 @@ class HandlersOverTimeTests {
 		assertThat(shop.work("book")).containsExactly("1");
 	}
 
+	/**
+	 * As if the log was full when the failure of the first call is reported.
+	 */
+	@Test
+	void areCalledOncePerAttemptWhateverTheirObservationThrows() {
+		Observing.observed.set(0);
+		HandlerShop shop = open(List.of(Observing.class), "idempotent.outbox.handlers.leases.mail=1s");
+		Logger log = (Logger) LoggerFactory.getLogger(HandlerMethod.class);
+		FullLog full = new FullLog();
+		log.addAppender(full);
+		AtomicInteger calls = new AtomicInteger();
+		List<Integer> observed = new CopyOnWriteArrayList<>();
+		shop.handlers().whenMailing((id) -> {
+			observed.add(Observing.observed.get());
+			if (calls.incrementAndGet() == 1) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		try {
+			shop.append(HandlerShop.event("order.shipped", "1"));
+			await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		}
+		finally {
+			log.detachAppender(full);
+		}
+		assertThat(observed).containsExactly(1, 3);
+		assertThat(shop.work("mail")).containsExactly("1");
+	}
+
 	@Test
 	void haveTheSameKeyAtEachAttemptInATransactionToo() {
 		HandlerShop shop = open(List.of());
@@ -168,6 +207,55 @@ class HandlersOverTimeTests {
 		shop.append(HandlerShop.event("order.placed", "1"));
 		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 		assertThat(keys).hasSize(3).containsOnly(keys.get(0));
+	}
+
+	/**
+	 * Fails before the second attempt.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class Observing implements ObservationHandler<Observation.Context> {
+
+		private static final AtomicInteger observed = new AtomicInteger();
+
+		@Bean
+		ObservationRegistry observations() {
+			ObservationRegistry registry = ObservationRegistry.create();
+			registry.observationConfig().observationHandler(this);
+			return registry;
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return true;
+		}
+
+		@Override
+		public void onStart(Observation.Context context) {
+			if (observed.incrementAndGet() == 2) {
+				observed.incrementAndGet();
+				throw new IllegalStateException("observation");
+			}
+		}
+
+	}
+
+	private static final class FullLog extends AppenderBase<ILoggingEvent> {
+
+		private boolean failed;
+
+		@Override
+		protected void append(ILoggingEvent event) {
+			// Not called.
+		}
+
+		@Override
+		public synchronized void doAppend(ILoggingEvent event) {
+			if (!this.failed && event.getLevel() == Level.WARN) {
+				this.failed = true;
+				throw new IllegalStateException("The log is full");
+			}
+		}
+
 	}
 
 	static class Later {

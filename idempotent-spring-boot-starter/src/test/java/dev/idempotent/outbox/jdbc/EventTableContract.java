@@ -155,7 +155,7 @@ abstract class EventTableContract extends EventTableSteps {
 		inTransaction(() -> {
 			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim));
 			assertThat(table().isInTransaction()).isTrue();
-			return assertThat(table().isDeleted(deletion) && table().canCommit()).isTrue();
+			return assertThat(table().isDeleted(deletion) && table().canCommit(deletion)).isTrue();
 		});
 		assertThat(heads()).isEmpty();
 		assertThat(table().isInTransaction()).isFalse();

@@ -1,6 +1,5 @@
 package dev.idempotent.outbox.redis;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -9,12 +8,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnections;
-import io.lettuce.core.protocol.AsyncCommand;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -22,15 +19,17 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Publishes each event by a command: with Lettuce a batch as a pipeline, on a connection
- * that no other batch is using, and with any other client one after the other.
+ * Sends the commands of a batch: with Lettuce as a pipeline, on a connection that no
+ * other batch is using, and with any other client one after the other.
  */
-abstract class RedisPublisher implements OutboxPublisher, AutoCloseable {
+final class RedisSender implements AutoCloseable {
 
 	/**
 	 * Stands for all destinations, none of which is blank.
 	 */
 	private static final String ALL = "";
+
+	private final EventCommand command;
 
 	/**
 	 * {@code null} with another client than Lettuce.
@@ -47,12 +46,13 @@ abstract class RedisPublisher implements OutboxPublisher, AutoCloseable {
 	private final Duration waitTimeout;
 
 	/**
-	 * Creates a publisher that sends pipelines.
-	 * @param connections closed together with the publisher
+	 * Creates a sender of pipelines.
+	 * @param connections closed together with the sender
 	 * @param replicas how many replicas must confirm a batch; 0 for none
 	 * @param waitTimeout how long to wait for them
 	 */
-	RedisPublisher(DedicatedRedisConnections connections, int replicas, Duration waitTimeout) {
+	RedisSender(EventCommand command, DedicatedRedisConnections connections, int replicas, Duration waitTimeout) {
+		this.command = command;
 		this.connections = connections;
 		this.application = null;
 		this.replicas = replicas;
@@ -60,9 +60,10 @@ abstract class RedisPublisher implements OutboxPublisher, AutoCloseable {
 	}
 
 	/**
-	 * Creates a publisher that sends single commands.
+	 * Creates a sender of single commands.
 	 */
-	RedisPublisher(RedisConnectionFactory application) {
+	RedisSender(EventCommand command, RedisConnectionFactory application) {
+		this.command = command;
 		this.connections = null;
 		this.application = application;
 		this.replicas = 0;
@@ -70,48 +71,18 @@ abstract class RedisPublisher implements OutboxPublisher, AutoCloseable {
 	}
 
 	/**
-	 * The command for a pipeline of Lettuce. Its first key is the destination.
+	 * Sends events.
+	 * @return the outcome of each, in the same order
 	 */
-	abstract AsyncCommand<byte[], byte[], ?> command(SerializedEvent event);
-
-	/**
-	 * The command for several events of one destination and key, if their order is kept.
-	 * Its reply is a list of how many it has published, and the error.
-	 */
-	AsyncCommand<byte[], byte[], List<Object>> command(List<SerializedEvent> run) {
-		throw new UnsupportedOperationException("Its order is not kept");
-	}
-
-	/**
-	 * Executes the command with any client.
-	 * @return the reply
-	 */
-	abstract @Nullable Object execute(RedisConnection connection, SerializedEvent event);
-
-	/**
-	 * Whether a replica accepts the command, too, although nothing reaches its master.
-	 */
-	boolean isAcceptedByReplicas() {
-		return false;
-	}
-
-	/**
-	 * Called after Redis has confirmed an event.
-	 * @param cluster whether the reply is that of a node of a Cluster
-	 */
-	void confirmed(SerializedEvent event, @Nullable Object reply, boolean cluster) {
-	}
-
-	@Override
-	public final List<Outcome> publish(List<SerializedEvent> events) {
+	List<Outcome> send(List<SerializedEvent> events) {
 		if (this.connections != null) {
-			return PipelinedBatch.send(this.connections, events, this, this.replicas, this.waitTimeout);
+			return PipelinedBatch.send(this.connections, events, this.command, this.replicas, this.waitTimeout);
 		}
 		return sendEach(Objects.requireNonNull(this.application), events);
 	}
 
 	@Override
-	public final void close() {
+	public void close() {
 		if (this.connections != null) {
 			this.connections.close();
 		}
@@ -128,7 +99,7 @@ abstract class RedisPublisher implements OutboxPublisher, AutoCloseable {
 		Set<List<String>> stopped = new HashSet<>();
 		for (int i = 0; i < outcomes.length; i++) {
 			String destination = events.get(i).destination();
-			String key = keepsOrder() ? events.get(i).key() : null;
+			String key = this.command.keepsOrder() ? events.get(i).key() : null;
 			List<String> run = (key != null) ? List.of(destination, key) : List.of();
 			Outcome known = stopped.contains(run) ? PipelinedBatch.UNSENT
 					: unavailable.getOrDefault(ALL, unavailable.get(destination));
@@ -148,17 +119,13 @@ abstract class RedisPublisher implements OutboxPublisher, AutoCloseable {
 		try (RedisConnection connection = client.getConnection()) {
 			boolean cluster = connection instanceof RedisClusterConnection;
 			scope = cluster ? Scope.DESTINATION : Scope.PUBLISHER;
-			Object reply = execute(connection, event);
-			confirmed(event, reply, cluster);
+			Object reply = this.command.execute(connection, event);
+			this.command.confirmed(event, reply, cluster);
 			return RedisFailures.replied(reply);
 		}
 		catch (DataAccessException ex) {
 			return RedisFailures.of(ex, scope);
 		}
-	}
-
-	static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 }
