@@ -50,8 +50,8 @@ class OutboxArchitectureTests {
 	@ArchTest
 	static final ArchRule streamKnowsRedisAlone = ArchitectureTests.room(STREAM, SHARED, ADVICE, CONNECTIONS, WORK,
 			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
-			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..", "io.lettuce..",
-			"io.micrometer.observation..");
+			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..",
+			"io.lettuce..");
 
 	@ArchTest
 	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, CONNECTIONS, WORK,
@@ -93,7 +93,7 @@ class OutboxArchitectureTests {
 	static final ArchRule handlersKnowTransactionsAndNoBroker = ArchitectureTests.room(HANDLER, SHARED, ADVICE, ROOT,
 			OUTBOX, DATABASE, TABLES, RELAY, WORK, "java..", "org.slf4j..", "org.jspecify..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.transaction..",
-			"org.springframework.util..", "io.micrometer.observation..");
+			"org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule appendingMethodsKnowAdviceAlone = ArchitectureTests.room(OUTBOX + ".method", OUTBOX, SHARED,

@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -50,6 +51,23 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 		this.promise = promise;
 		this.names = names;
 		this.unsupported = unsupported;
+	}
+
+	/**
+	 * Renames the tables of a script and their indexes. An index is created in the schema
+	 * of its table.
+	 * @param script the script
+	 * @param usual the beginning of the names in the script
+	 * @param tables a pattern for the other part of the names of tables
+	 * @param name the beginning of the new names, after the name of a schema and a dot if
+	 * need be
+	 * @return the script for tables with these names
+	 */
+	public static String rename(String script, String usual, String tables, String name) {
+		String unqualified = name.substring(name.indexOf('.') + 1);
+		return Pattern.compile("\\b" + usual + "((?:" + tables + ")(_(?:due|expires)_at\\w*)?)\\b")
+			.matcher(script)
+			.replaceAll((found) -> ((found.group(2) != null) ? unqualified : name) + found.group(1));
 	}
 
 	private static DatabaseInitializationSettings settings(DatabaseInitializationMode mode, String promise) {

@@ -90,7 +90,7 @@ public final class OutboxTopics {
 					"The topic '" + topic + "' is that of a single handler: append to the topic '" + HANDLERS
 							+ "', which is that of all @OutboxHandler methods");
 		}
-		if (!this.publishers.containsKey(Topics.publisher(topic)) || Topics.destination(topic).isBlank()
+		if (!this.publishers.containsKey(SerializedEvent.publisherOf(topic)) || SerializedEvent.destinationOf(topic).isBlank()
 				|| topic.length() > MAX_LENGTH) {
 			throw new IllegalArgumentException(
 					"No publisher serves the topic '%s': a topic begins with %s, ".formatted(topic, prefixes())
@@ -125,7 +125,7 @@ public final class OutboxTopics {
 	 * @return whether its prefix is known
 	 */
 	public boolean serves(String topic) {
-		String prefix = Topics.publisher(topic);
+		String prefix = SerializedEvent.publisherOf(topic);
 		return prefix.equals(HANDLERS) || this.publishers.containsKey(prefix);
 	}
 
@@ -135,7 +135,7 @@ public final class OutboxTopics {
 	 * @return the part before the first colon
 	 */
 	public static String publisher(String topic) {
-		return Topics.publisher(topic);
+		return SerializedEvent.publisherOf(topic);
 	}
 
 	/**

@@ -90,7 +90,7 @@ public final class SerializedEvent {
 	 * @return the part of the topic before its first colon
 	 */
 	public String publisher() {
-		return Topics.publisher(this.topic);
+		return publisherOf(this.topic);
 	}
 
 	/**
@@ -98,7 +98,7 @@ public final class SerializedEvent {
 	 * @return the part of the topic after its first colon
 	 */
 	public String destination() {
-		return Topics.destination(this.topic);
+		return destinationOf(this.topic);
 	}
 
 	/**
@@ -171,6 +171,14 @@ public final class SerializedEvent {
 	private static String orderedAsText(long sequence) {
 		String digits = Long.toString(Math.max(0, sequence));
 		return "0".repeat(SEQUENCE_DIGITS - digits.length()) + digits;
+	}
+
+	static String publisherOf(String topic) {
+		return topic.substring(0, Math.max(0, topic.indexOf(':')));
+	}
+
+	static String destinationOf(String topic) {
+		return topic.substring(topic.indexOf(':') + 1);
 	}
 
 }

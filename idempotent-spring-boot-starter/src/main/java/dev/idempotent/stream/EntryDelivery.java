@@ -2,27 +2,23 @@ package dev.idempotent.stream;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.stream.StreamObservation.Delivery;
+import dev.idempotent.stream.StreamObservation.Scope;
 import dev.idempotent.stream.StreamObserver.Outcome;
 import dev.idempotent.stream.StreamObserver.ProcessedEntry;
 import dev.idempotent.work.Backoff;
 import dev.idempotent.work.Observers;
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationRegistry;
-import io.micrometer.observation.transport.Kind;
-import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Calls the listener method with an entry, and redelivers or dead-letters the entry if
- * the method fails. Each delivery is an observation named {@code stream.process}.
+ * the method fails.
  */
 final class EntryDelivery {
 
@@ -42,12 +38,12 @@ final class EntryDelivery {
 
 	private final Observers<StreamObserver> observers;
 
-	private final ObservationRegistry observations;
+	private final @Nullable StreamObservation observation;
 
 	EntryDelivery(Subscription subscription, Duration minIdleTime, int maxDeliveries, RedeliveryPolicy redelivery,
-			Observers<StreamObserver> observers, ObservationRegistry observations) {
+			Observers<StreamObserver> observers, @Nullable StreamObservation observation) {
 		this.observers = observers;
-		this.observations = observations;
+		this.observation = observation;
 		this.subscription = subscription;
 		this.minIdleTime = minIdleTime;
 		this.maxDeliveries = maxDeliveries;
@@ -62,19 +58,17 @@ final class EntryDelivery {
 	Result attempt(ConsumerOperations consumer, Entry entry) {
 		ConsumerGroup group = this.subscription.consumerGroup();
 		long started = System.nanoTime();
-		AtomicReference<@Nullable ObservedDelivery> opened = new AtomicReference<>();
-		this.observers.run(() -> opened.set(new ObservedDelivery(entry)));
-		ObservedDelivery observed = opened.get();
+		Scope scope = open(group, entry);
 		Result result = Result.REDELIVERED;
 		try {
-			result = deliver(consumer, entry, observed);
+			result = deliver(consumer, entry, scope);
 			return result;
 		}
 		finally {
 			Duration took = Duration.ofNanos(System.nanoTime() - started);
 			Outcome outcome = result.outcome;
-			if (observed != null) {
-				this.observers.run(() -> observed.close(outcome));
+			if (scope != null) {
+				this.observers.run(() -> scope.close(outcome));
 			}
 			ProcessedEntry processed = new ProcessedEntry(group, outcome, entry.deliveries(), took);
 			this.observers.each((observer) -> observer.processed(processed));
@@ -83,7 +77,18 @@ final class EntryDelivery {
 		}
 	}
 
-	private Result deliver(ConsumerOperations consumer, Entry entry, @Nullable ObservedDelivery observed) {
+	private @Nullable Scope open(ConsumerGroup group, Entry entry) {
+		StreamObservation opening = this.observation;
+		if (opening == null) {
+			return null;
+		}
+		AtomicReference<@Nullable Scope> scope = new AtomicReference<>();
+		this.observers
+			.run(() -> scope.set(opening.open(new Delivery(group, entry.id(), entry.deliveries(), entry.headers()))));
+		return scope.get();
+	}
+
+	private Result deliver(ConsumerOperations consumer, Entry entry, @Nullable Scope scope) {
 		if (entry.deliveries() == 0) {
 			logger.warn("Entry {} for the {} was trimmed from the stream before it was processed and is lost. "
 					+ "Raise the maximum length of the stream", entry.id(), this.subscription);
@@ -98,8 +103,8 @@ final class EntryDelivery {
 		if (failure == null) {
 			return Result.ACKNOWLEDGED;
 		}
-		if (observed != null) {
-			this.observers.run(() -> observed.observation.error(reported(failure)));
+		if (scope != null) {
+			this.observers.run(() -> scope.failed(reported(failure)));
 		}
 		return settle(consumer, entry, failure);
 	}
@@ -160,77 +165,6 @@ final class EntryDelivery {
 						Entry.bytes(this.subscription.group()), Entry.bytes("dead_id"), Entry.bytes(entry.id()),
 						Entry.bytes("dead_deliveries"), Entry.bytes(entry.deliveries())));
 		return moved ? Result.DEAD : Result.REDELIVERED;
-	}
-
-	/**
-	 * The observation of one delivery. Its span is a child of the span in the headers of
-	 * the entry.
-	 */
-	private final class ObservedDelivery {
-
-		private final Observation.@Nullable Scope previous = EntryDelivery.this.observations
-			.getCurrentObservationScope();
-
-		private final Observation observation;
-
-		private final Observation.Scope scope;
-
-		ObservedDelivery(Entry entry) {
-			Subscription subscription = EntryDelivery.this.subscription;
-			this.observation = Observation
-				.createNotStarted("stream.process", () -> context(entry), EntryDelivery.this.observations)
-				.contextualName(subscription.stream() + " process")
-				.lowCardinalityKeyValue("stream", subscription.stream())
-				.lowCardinalityKeyValue("group", subscription.group())
-				.highCardinalityKeyValue("stream.entry.id", entry.id())
-				.highCardinalityKeyValue("stream.entry.deliveries", String.valueOf(entry.deliveries()));
-			this.observation.start();
-			try {
-				this.scope = this.observation.openScope();
-			}
-			catch (RuntimeException | Error ex) {
-				end(EntryDelivery.this.observations.getCurrentObservationScope());
-				throw ex;
-			}
-		}
-
-		private static ReceiverContext<Map<String, String>> context(Entry entry) {
-			ReceiverContext<Map<String, String>> context = new ReceiverContext<>(ObservedDelivery::header,
-					Kind.CONSUMER);
-			context.setCarrier(entry.headers());
-			context.setRemoteServiceName("redis");
-			return context;
-		}
-
-		/**
-		 * The outbox writes the names of headers in lower case, whatever the propagator.
-		 */
-		private static @Nullable String header(Map<String, String> headers, String name) {
-			String value = headers.get(name);
-			return (value != null) ? value : headers.get(name.toLowerCase(Locale.ROOT));
-		}
-
-		void close(Outcome outcome) {
-			this.observation.lowCardinalityKeyValue("outcome", outcome.tag());
-			end(this.scope);
-		}
-
-		/**
-		 * Restores the previous scope even if a handler throws, which the registry does
-		 * not.
-		 */
-		private void end(Observation.@Nullable Scope scope) {
-			try {
-				if (scope != null && scope != this.previous) {
-					scope.close();
-				}
-			}
-			finally {
-				EntryDelivery.this.observations.setCurrentObservationScope(this.previous);
-				this.observation.stop();
-			}
-		}
-
 	}
 
 	/**

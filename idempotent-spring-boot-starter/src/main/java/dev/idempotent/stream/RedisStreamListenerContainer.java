@@ -11,7 +11,6 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.work.Observers;
 import dev.idempotent.work.Workers;
-import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,7 +53,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	private Observers<StreamObserver> observers = observers(List.of());
 
-	private ObservationRegistry observations = ObservationRegistry.NOOP;
+	private @Nullable StreamObservation observation;
 
 	private volatile @Nullable StreamInspector inspector;
 
@@ -92,13 +91,12 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		this.subscriptions = Subscription.findAll(this.beans, this.converter);
+		this.subscriptions = new SubscriptionScanner(this.beans, this.converter).scan();
 		if (!this.subscriptions.isEmpty()) {
 			this.connections = this.connector.get();
 			this.inspector = new StreamInspector(this.subscriptions, this.connections);
 			this.observers = observers(this.beans.getBeanProvider(StreamObserver.class).orderedStream().toList());
-			this.observations = this.beans.getBeanProvider(ObservationRegistry.class)
-				.getIfUnique(() -> ObservationRegistry.NOOP);
+			this.observation = this.beans.getBeanProvider(StreamObservation.class).getIfUnique();
 			List<ConsumerGroup> groups = this.subscriptions.stream().map(Subscription::consumerGroup).toList();
 			this.observers.each((observer) -> observer.listening(groups));
 		}
@@ -214,7 +212,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 			for (Subscription subscription : container.subscriptions) {
 				for (int i = 0; i < subscription.concurrency(); i++) {
 					EntryDelivery delivery = new EntryDelivery(subscription, container.minIdleTime,
-							container.maxDeliveries, container.redelivery, container.observers, container.observations);
+							container.maxDeliveries, container.redelivery, container.observers, container.observation);
 					Worker worker = new Worker(subscription, connections, delivery, container.minIdleTime, this.outages,
 							this.workers);
 					this.all.add(worker);

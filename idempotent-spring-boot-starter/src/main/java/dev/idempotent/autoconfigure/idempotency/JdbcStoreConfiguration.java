@@ -53,22 +53,13 @@ class JdbcStoreConfiguration {
 	@Lazy(false)
 	TableScript idempotencySchema(DataSource dataSource, IdempotencyProperties.Jdbc properties) {
 		return new TableScript(dataSource, properties.initializeSchema(), "idempotency",
-				(script) -> named(script, properties.table()),
+				(script) -> TableScript.rename(script, IdempotencyProperties.Jdbc.DEFAULT_TABLE, "",
+						properties.table()),
 				(product) -> new IdempotentConfigurationException(
 						"Idempotency keys cannot be stored in " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.jdbc.initialize-schema and store "
 								+ "them in Redis.",
 						null));
-	}
-
-	/**
-	 * Puts the name of the table into a script. The index is created in the schema of its
-	 * table.
-	 */
-	private static String named(String script, String table) {
-		String usual = IdempotencyProperties.Jdbc.DEFAULT_TABLE;
-		String index = table.substring(table.indexOf('.') + 1) + "_expires_at";
-		return script.replace(usual + "_expires_at", index).replaceAll("\\b" + usual + "\\b", table);
 	}
 
 	@Bean

@@ -1,13 +1,10 @@
 package dev.idempotent.autoconfigure.operations;
 
-import java.util.Locale;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.outbox.OutboxActivation;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.outbox.DeadEvents;
-import dev.idempotent.outbox.OutboxHeaderContributor;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
@@ -15,7 +12,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import io.micrometer.tracing.TraceContext;
+import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
 import org.jspecify.annotations.Nullable;
@@ -110,24 +107,30 @@ final class OutboxOperationsAutoConfiguration {
 
 	}
 
+	/**
+	 * The bean is created with the first handler.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ObservationRegistry.class)
+	static class ObservationConfiguration {
+
+		@Bean
+		@Lazy
+		@ConditionalOnSingleCandidate(ObservationRegistry.class)
+		ReceivedEvents outboxHandlerObservation(ObservationRegistry registry) {
+			return new ReceivedEvents(registry);
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(Tracer.class)
 	static class TracingConfiguration {
 
-		/**
-		 * Adds the trace context of the span in which an event is appended, with the
-		 * propagator of the application.
-		 */
 		@Bean
 		@ConditionalOnBean({ Tracer.class, Propagator.class })
-		OutboxHeaderContributor outboxTraceHeaders(Tracer tracer, Propagator propagator) {
-			return (headers) -> {
-				TraceContext context = tracer.currentTraceContext().context();
-				if (context != null) {
-					propagator.<BiConsumer<String, String>>inject(context, headers,
-							(carrier, name, value) -> headers.accept(name.toLowerCase(Locale.ROOT), value));
-				}
-			};
+		TraceHeaders outboxTraceHeaders(Tracer tracer, Propagator propagator) {
+			return new TraceHeaders(tracer, propagator);
 		}
 
 	}

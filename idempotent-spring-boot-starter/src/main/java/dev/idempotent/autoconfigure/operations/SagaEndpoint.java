@@ -19,6 +19,7 @@ import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedStep;
 import dev.idempotent.saga.engine.SagaAdministration.Page;
+import dev.idempotent.saga.engine.SagaStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -190,7 +191,8 @@ final class SagaEndpoint extends OperatorEndpoint {
 		if (recorded.state().equals(StepState.COMPENSATED.name())) {
 			throw conflict("The step is already undone", "Retry the saga, or skip another step");
 		}
-		if (recorded.state().equals(StepState.SKIPPED.name()) && !Objects.equals(recorded.note(), note)) {
+		if (recorded.state().equals(StepState.SKIPPED.name())
+				&& !Objects.equals(recorded.note(), SagaStore.text(note))) {
 			throw conflict("The step is already skipped, with another note",
 					"Find out from the note and the audit log who has undone it. Retry the saga, or skip another step");
 		}

@@ -69,4 +69,17 @@ final class StreamOperationsAutoConfiguration {
 
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ObservationRegistry.class)
+	static class ObservationConfiguration {
+
+		@Bean
+		@Lazy
+		@ConditionalOnSingleCandidate(ObservationRegistry.class)
+		ReceiverObservation streamObservation(ObservationRegistry registry) {
+			return new ReceiverObservation(registry);
+		}
+
+	}
+
 }

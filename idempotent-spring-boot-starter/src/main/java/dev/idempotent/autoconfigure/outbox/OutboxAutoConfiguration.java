@@ -95,7 +95,9 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
-		return new TableScript(dataSource, properties.initializeSchema(), "outbox", (script) -> named(script, tables),
+		return new TableScript(dataSource, properties.initializeSchema(), "outbox",
+				(script) -> TableScript.rename(script, OutboxProperties.DEFAULT_TABLE_PREFIX,
+						"event|delayed|dead|control|transaction", tables.prefix()),
 				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
 	}
@@ -312,18 +314,6 @@ public final class OutboxAutoConfiguration {
 		finally {
 			DataSourceUtils.releaseConnection(connection, target);
 		}
-	}
-
-	/**
-	 * Puts the names of the tables into a script. An index is created in the schema of
-	 * its table.
-	 */
-	private static String named(String script, OutboxTables tables) {
-		String prefix = tables.prefix();
-		String unqualified = prefix.substring(prefix.indexOf('.') + 1);
-		return script.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "delayed_due_at", unqualified + "delayed_due_at")
-			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX + "(event|delayed|dead|control|transaction)\\b",
-					prefix + "$1");
 	}
 
 }

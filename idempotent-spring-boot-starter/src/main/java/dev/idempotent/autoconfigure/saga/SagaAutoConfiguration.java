@@ -102,7 +102,9 @@ public final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	TableScript sagaSchema(DataSource dataSource, SagaProperties properties, SagaTables tables) {
-		return new TableScript(dataSource, properties.initializeSchema(), "saga", tables::named,
+		return new TableScript(dataSource, properties.initializeSchema(), "saga",
+				(script) -> TableScript.rename(script, SagaProperties.DEFAULT_TABLE_PREFIX, "instance|step",
+						tables.prefix()),
 				(product) -> new IdempotentConfigurationException("Sagas are not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.saga.initialize-schema.", null));
 	}

@@ -1,7 +1,6 @@
 package dev.idempotent.outbox.handler;
 
 import java.time.Duration;
-import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -22,10 +21,6 @@ import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.relay.EventHandler;
 import dev.idempotent.work.OutageLog;
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationRegistry;
-import io.micrometer.observation.transport.Kind;
-import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +51,7 @@ final class HandlerMethod implements EventHandler {
 
 	private volatile @Nullable HandlerTransactions transactions;
 
-	private volatile ObservationRegistry observations = ObservationRegistry.NOOP;
+	private volatile @Nullable HandlerObservation observation;
 
 	private volatile boolean bound;
 
@@ -92,8 +87,7 @@ final class HandlerMethod implements EventHandler {
 		if (!this.bound) {
 			this.method.bind(this.beans);
 			this.entries.begin();
-			this.observations = this.beans.getBeanProvider(ObservationRegistry.class)
-				.getIfUnique(() -> ObservationRegistry.NOOP);
+			this.observation = this.beans.getBeanProvider(HandlerObservation.class).getIfUnique();
 			if (this.annotation.transactional()) {
 				HandlerTransactions found = HandlerTransactions.of(this.method.method(), lease(), this.beans);
 				found.verify(this.method.method());
@@ -134,10 +128,13 @@ final class HandlerMethod implements EventHandler {
 	 */
 	@Override
 	public Outcome handle(Claim claim, Consumer<Throwable> failures) {
+		HandlerObservation observing = this.observation;
+		if (observing == null) {
+			return attempt(claim, failures);
+		}
 		FutureTask<Outcome> attempt = new FutureTask<>(() -> attempt(claim, failures));
 		try {
-			Observation observation = observation(claim.event());
-			observation.observe(() -> describe(run(attempt), observation));
+			Outcome unused = observing.observe(claim.event(), () -> run(attempt));
 		}
 		catch (RuntimeException | Error ex) {
 			logger.debug("The observation of the handler {} has failed", this.name, ex);
@@ -152,36 +149,6 @@ final class HandlerMethod implements EventHandler {
 		}
 		catch (ExecutionException | InterruptedException ex) {
 			throw new IllegalStateException("An attempt has ended without an outcome", ex);
-		}
-	}
-
-	/**
-	 * Each attempt is an observation named {@code outbox.handle}, whose span is a child
-	 * of the span in which the event was appended.
-	 */
-	private Observation observation(SerializedEvent event) {
-		return Observation.createNotStarted("outbox.handle", () -> context(event), this.observations)
-			.contextualName(event.destination() + " handle")
-			.lowCardinalityKeyValue("handler", event.destination())
-			.highCardinalityKeyValue("outbox.event.id", event.id().toString())
-			.highCardinalityKeyValue("outbox.event.attempts", String.valueOf(event.attempts()));
-	}
-
-	private static ReceiverContext<SerializedEvent> context(SerializedEvent event) {
-		// The names of stored headers are in lower case, whatever the propagator.
-		ReceiverContext<SerializedEvent> context = new ReceiverContext<>(
-				(carrier, name) -> carrier.storedHeaders().get(name.toLowerCase(Locale.ROOT)), Kind.CONSUMER);
-		context.setCarrier(event);
-		return context;
-	}
-
-	private static void describe(Outcome outcome, Observation observation) {
-		observation.lowCardinalityKeyValue("outcome", outcome.getClass().getSimpleName().toLowerCase(Locale.ROOT));
-		if (outcome instanceof Outcome.Retry retry) {
-			observation.error(new IllegalStateException(retry.reason()));
-		}
-		else if (outcome instanceof Outcome.Reject reject) {
-			observation.error(new IllegalStateException(reject.reason()));
 		}
 	}
 

@@ -209,12 +209,14 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	}
 
 	/**
-	 * Lists the sagas that are due at the same time, after one of them.
+	 * Lists the sagas that are due at the same time, after one of them. PostgreSQL would
+	 * otherwise read all ids in their order while statistics count few sagas.
 	 */
 	private static List<Listed> equal(SagaSql sql, SagaStatus status, @Nullable String name, Position start,
 			int limit) {
-		String equal = " and s.due_at = " + sql.database().literal(start.due()) + " and s.id > ?";
-		return (limit > 0) ? read(sql, status, name, equal, "s.id", limit, start.id()) : List.of();
+		String id = "coalesce(s.id, '')";
+		String equal = " and s.due_at = " + sql.database().literal(start.due()) + " and " + id + " > ?";
+		return (limit > 0) ? read(sql, status, name, equal, id, limit, start.id()) : List.of();
 	}
 
 	private static List<Listed> read(SagaSql sql, SagaStatus status, @Nullable String name, String range, String order,

@@ -9,8 +9,6 @@ import dev.idempotent.jdbc.Database;
  */
 public record SagaTables(String prefix) {
 
-	private static final String DEFAULT_PREFIX = "saga_";
-
 	/**
 	 * Validates the prefix.
 	 */
@@ -34,17 +32,6 @@ public record SagaTables(String prefix) {
 	 */
 	public String step() {
 		return this.prefix + "step";
-	}
-
-	/**
-	 * Puts the names into one of the scripts in {@code dev/idempotent/schema}.
-	 * @param script the script
-	 * @return the script for these tables
-	 */
-	public String named(String script) {
-		String unqualified = this.prefix.substring(this.prefix.indexOf('.') + 1);
-		return script.replace(DEFAULT_PREFIX + "instance_due_at", unqualified + "instance_due_at")
-			.replaceAll("\\b" + DEFAULT_PREFIX + "(instance|step)\\b", this.prefix + "$1");
 	}
 
 }

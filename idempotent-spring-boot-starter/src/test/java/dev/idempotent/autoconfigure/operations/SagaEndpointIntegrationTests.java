@@ -178,6 +178,7 @@ class SagaEndpointIntegrationTests {
 		List<Integer> answers = Race.of(2, (runner) -> post(id + "/retry", "{\"note\":\"Returns work\"}").statusCode());
 		assertThat(answers).containsOnly(200, 409);
 		assertThat(audited().getData()).containsEntry("note", "Returns work");
+		awaitStatus(id, SagaStatus.COMPENSATED);
 	}
 
 	@Test

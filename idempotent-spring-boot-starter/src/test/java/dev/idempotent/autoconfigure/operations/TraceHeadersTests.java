@@ -7,13 +7,20 @@ import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.RecordingPublisher;
-import dev.idempotent.testing.OpenTelemetryConfiguration;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
+import io.micrometer.tracing.otel.bridge.OtelPropagator;
+import io.micrometer.tracing.otel.bridge.OtelTracer;
+import io.micrometer.tracing.propagation.Propagator;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -22,13 +29,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the trace headers of events with the tracer of OpenTelemetry.
+ * Tests for {@link TraceHeaders} with the tracer of OpenTelemetry.
  */
 class TraceHeadersTests {
 
 	@Test
 	void addTheTraceOfTheAppend() {
-		start(OpenTelemetryConfiguration.class).run((context) -> {
+		start(Tracing.class).run((context) -> {
 			Tracer tracer = context.getBean(Tracer.class);
 			Span span = tracer.nextSpan().name("place order").start();
 			Tracer.SpanInScope scope = tracer.withSpan(span);
@@ -46,7 +53,7 @@ class TraceHeadersTests {
 
 	@Test
 	void addNothingWithoutASpan() {
-		start(OpenTelemetryConfiguration.class).run((context) -> {
+		start(Tracing.class).run((context) -> {
 			append(context);
 			assertThat(headers(context)).doesNotContainKey("traceparent").containsKey("ce_id");
 		});
@@ -54,8 +61,7 @@ class TraceHeadersTests {
 
 	@Test
 	void areAbsentWithoutATracer() {
-		start(Untraced.class)
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("outboxTraceHeaders"));
+		start(Untraced.class).run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(TraceHeaders.class));
 	}
 
 	private static ApplicationContextRunner start(Class<?> configuration) {
@@ -76,6 +82,28 @@ class TraceHeadersTests {
 
 	@Configuration(proxyBeanMethods = false)
 	static class Untraced {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Tracing {
+
+		@Bean(destroyMethod = "close")
+		SdkTracerProvider provider() {
+			return SdkTracerProvider.builder().build();
+		}
+
+		@Bean
+		Tracer tracer(SdkTracerProvider provider) {
+			return new OtelTracer(provider.get("test"), new OtelCurrentTraceContext(), (event) -> {
+			});
+		}
+
+		@Bean
+		Propagator propagator(SdkTracerProvider provider) {
+			return new OtelPropagator(ContextPropagators.create(W3CTraceContextPropagator.getInstance()),
+					provider.get("test"));
+		}
 
 	}
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 
 import javax.sql.DataSource;
 
@@ -88,13 +89,18 @@ enum PlantedFault {
 						.toList();
 					case COLLIDING_LANES, LOOK_BEHIND_ANY_KEY ->
 						super.append(events).stream().map(this::collide).toList();
-					case RUN_BEHIND_HEAD -> {
-						List<Row> rows = super.append(events).stream().map(this::collide).toList();
-						widen();
-						yield rows;
-					}
+					case RUN_BEHIND_HEAD -> events.stream().map(this::appendOne).toList();
 					default -> super.append(events);
 				};
+			}
+
+			/**
+			 * Lets other transactions have rows between those of this one.
+			 */
+			private Row appendOne(NewEvent event) {
+				Row row = collide(super.append(List.of(event)).get(0));
+				widen();
+				return row;
 			}
 
 			private long renumber(Row row) {
@@ -187,7 +193,7 @@ enum PlantedFault {
 	 */
 	private static void widen() {
 		try {
-			Thread.sleep(60);
+			Thread.sleep(ThreadLocalRandom.current().nextInt(100));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.jdbc.Database;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
@@ -32,7 +33,8 @@ record SagaRows(DataSource dataSource, String platform, SagaTables tables) {
 		try {
 			String script = new ClassPathResource(Database.script(platform, "saga"))
 				.getContentAsString(StandardCharsets.UTF_8);
-			byte[] named = tables.named(script).getBytes(StandardCharsets.UTF_8);
+			byte[] named = TableScript.rename(script, "saga_", "instance|step", prefix)
+				.getBytes(StandardCharsets.UTF_8);
 			new ResourceDatabasePopulator(new ByteArrayResource(named)).execute(dataSource);
 			return new SagaRows(dataSource, platform, tables);
 		}

@@ -10,7 +10,6 @@ import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
-import dev.idempotent.testing.OpenTelemetryConfiguration;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -19,15 +18,19 @@ import io.micrometer.tracing.Span;
 import io.micrometer.tracing.TraceContext;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.handler.PropagatingReceiverTracingObservationHandler;
+import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
+import io.micrometer.tracing.otel.bridge.OtelPropagator;
+import io.micrometer.tracing.otel.bridge.OtelTracer;
 import io.micrometer.tracing.propagation.Propagator;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -36,9 +39,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the observations of handlers with the tracer of OpenTelemetry.
+ * Tests for {@link ReceivedEvents} with the tracer of OpenTelemetry.
  */
-class HandlerObservationsTests {
+class ReceivedEventsTests {
 
 	@Test
 	void makeASpanBelowThatOfTheAppend() {
@@ -97,27 +100,37 @@ class HandlerObservationsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Import(OpenTelemetryConfiguration.class)
 	static class Tracing {
 
 		private final BlockingQueue<TraceContext> handled = new LinkedBlockingQueue<>();
 
 		private final BlockingQueue<Observation.Context> stopped = new LinkedBlockingQueue<>();
 
-		private final ObjectProvider<Tracer> tracer;
+		private final SdkTracerProvider provider = SdkTracerProvider.builder().build();
 
-		Tracing(ObjectProvider<Tracer> tracer) {
-			this.tracer = tracer;
-		}
+		private final Tracer tracer = new OtelTracer(this.provider.get("test"), new OtelCurrentTraceContext(),
+				(event) -> {
+				});
 
 		@OutboxHandler(type = "traced", name = "traced")
 		void handle() {
-			this.handled.add(Objects.requireNonNull(this.tracer.getObject().currentTraceContext().context()));
+			this.handled.add(Objects.requireNonNull(this.tracer.currentTraceContext().context()));
 		}
 
 		@OutboxHandler(type = "failing", name = "failing")
 		void fail() {
 			throw new IllegalArgumentException("confidential");
+		}
+
+		@Bean
+		Tracer tracer() {
+			return this.tracer;
+		}
+
+		@Bean
+		Propagator propagator() {
+			return new OtelPropagator(ContextPropagators.create(W3CTraceContextPropagator.getInstance()),
+					this.provider.get("test"));
 		}
 
 		@Bean
