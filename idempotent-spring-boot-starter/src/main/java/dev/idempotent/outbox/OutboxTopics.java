@@ -90,8 +90,8 @@ public final class OutboxTopics {
 					"The topic '" + topic + "' is that of a single handler: append to the topic '" + HANDLERS
 							+ "', which is that of all @OutboxHandler methods");
 		}
-		if (!this.publishers.containsKey(SerializedEvent.publisherOf(topic)) || SerializedEvent.destinationOf(topic).isBlank()
-				|| topic.length() > MAX_LENGTH) {
+		if (!this.publishers.containsKey(SerializedEvent.publisherOf(topic))
+				|| SerializedEvent.destinationOf(topic).isBlank() || topic.length() > MAX_LENGTH) {
 			throw new IllegalArgumentException(
 					"No publisher serves the topic '%s': a topic begins with %s, ".formatted(topic, prefixes())
 							+ "names a destination and has at most " + MAX_LENGTH + " characters");

@@ -16,10 +16,10 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration
 @ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, WebEndpoint.class })
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnAvailableEndpoint(endpoint = ConsoleEndpoint.class)
 final class ConsoleAutoConfiguration {
 
 	@Bean
-	@ConditionalOnAvailableEndpoint
 	ConsoleEndpoint consoleEndpoint(ObjectProvider<PathMappedEndpoints> exposed, Environment environment) {
 		return new ConsoleEndpoint(exposed::getObject, environment.getProperty("spring.application.name", ""));
 	}

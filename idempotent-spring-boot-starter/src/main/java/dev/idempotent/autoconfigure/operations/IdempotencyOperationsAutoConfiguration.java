@@ -47,12 +47,6 @@ import org.springframework.context.annotation.Configuration;
 @ConditionalOnBean(IdempotencyEngine.class)
 final class IdempotencyOperationsAutoConfiguration {
 
-	@Bean
-	@ConditionalOnBean(ObservationRegistry.class)
-	ObservedDecisions idempotencyObservedDecisions(ObservationRegistry registry, ObjectProvider<ClaimTraces> traces) {
-		return new ObservedDecisions(registry, traces.getIfAvailable());
-	}
-
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, WebEndpoint.class, AuditApplicationEvent.class })
 	static class EndpointConfiguration {
@@ -113,6 +107,19 @@ final class IdempotencyOperationsAutoConfiguration {
 					new CaffeineCacheMetrics<>(caching.cache(), "idempotency-replays", Tags.empty()).bindTo(registry);
 				}
 			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ObservationRegistry.class)
+	@ConditionalOnBean(ObservationRegistry.class)
+	static class ObservationConfiguration {
+
+		@Bean
+		ObservedDecisions idempotencyObservedDecisions(ObservationRegistry registry,
+				ObjectProvider<ClaimTraces> traces) {
+			return new ObservedDecisions(registry, traces.getIfAvailable());
 		}
 
 	}

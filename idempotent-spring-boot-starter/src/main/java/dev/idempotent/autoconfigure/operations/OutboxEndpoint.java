@@ -146,6 +146,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	WebEndpointResponse<?> change(@Selector String operation, @Nullable String id, @Nullable String type,
 			@Nullable String topic, @Nullable Boolean all, @Nullable String note, SecurityContext security) {
 		return answer(() -> {
+			requireInPath(operation);
 			Change change = Change.of(operation);
 			Map<String, Object> requested = new LinkedHashMap<>();
 			putIfPresent(requested, "id", id);

@@ -184,11 +184,12 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 	 * @param ordered whether the key orders the events
 	 * @param payload the expression of the payload
 	 * @param key the expression of the key, or {@code null} for events without a key
-	 * @param condition the expression that decides whether there is an event, or {@code null}
-	 * if there always is
+	 * @param condition the expression that decides whether there is an event, or
+	 * {@code null} if there always is
 	 */
 	private record EventMapping(String described, String type, String topic, boolean forEach, boolean ordered,
-			AnnotationExpression payload, @Nullable AnnotationExpression key, @Nullable AnnotationExpression condition) {
+			AnnotationExpression payload, @Nullable AnnotationExpression key,
+			@Nullable AnnotationExpression condition) {
 
 		static final String RESULT = "result";
 
@@ -290,7 +291,8 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 		}
 
 		private String message(String attribute, String problem) {
-			return "The expression '%s' in a @TransactionalOutbox of %s %s".formatted(attribute, this.described, problem);
+			return "The expression '%s' in a @TransactionalOutbox of %s %s".formatted(attribute, this.described,
+					problem);
 		}
 
 		private static AnnotationExpression parse(AnnotatedMethod method, String text, Set<String> variables) {

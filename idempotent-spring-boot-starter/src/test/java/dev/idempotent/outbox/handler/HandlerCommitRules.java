@@ -6,15 +6,13 @@ import java.sql.SQLTransientConnectionException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.testing.LostCommitReplies;
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationHandler;
-import io.micrometer.observation.ObservationRegistry;
-import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -183,17 +181,10 @@ abstract class HandlerCommitRules extends HandlerRules {
 		assertThat(shop.lost()).isZero();
 	}
 
-	private static ObservationRegistry observedBy(ObservationHandler<?> handler) {
-		ObservationRegistry registry = ObservationRegistry.create();
-		registry.observationConfig().observationHandler(handler);
-		return registry;
-	}
-
 	/**
 	 * Another instance claims an event after this one has done so, and fails.
 	 */
-	@Configuration(proxyBeanMethods = false)
-	static class Overtaking implements ObservationHandler<ReceiverContext<SerializedEvent>> {
+	static final class Overtaking implements HandlerObservation {
 
 		private final AtomicInteger attempts = new AtomicInteger();
 
@@ -203,23 +194,13 @@ abstract class HandlerCommitRules extends HandlerRules {
 			this.jdbc = jdbc;
 		}
 
-		@Bean
-		ObservationRegistry observations() {
-			return observedBy(this);
-		}
-
 		@Override
-		public boolean supportsContext(Observation.Context context) {
-			return context instanceof ReceiverContext<?>;
-		}
-
-		@Override
-		public void onStart(ReceiverContext<SerializedEvent> context) {
-			SerializedEvent event = Objects.requireNonNull(context.getCarrier());
+		public Outcome observe(SerializedEvent event, Supplier<Outcome> attempt) {
 			if (event.topic().equals("handlers:book") && this.attempts.incrementAndGet() == 1) {
 				this.jdbc.update("update handler_event set attempts = attempts + 1, due_at = null where id = ?",
 						event.sequence());
 			}
+			return attempt.get();
 		}
 
 	}
@@ -227,29 +208,18 @@ abstract class HandlerCommitRules extends HandlerRules {
 	/**
 	 * A pool that has no connection for the first three transactions of a handler.
 	 */
-	@Configuration(proxyBeanMethods = false)
-	static class Refusals implements ObservationHandler<ReceiverContext<SerializedEvent>>, BeanPostProcessor {
+	static final class Refusals implements HandlerObservation, BeanPostProcessor {
 
 		private final AtomicInteger refused = new AtomicInteger();
 
 		private volatile @Nullable Thread of;
 
-		@Bean
-		ObservationRegistry observations() {
-			return observedBy(this);
-		}
-
 		@Override
-		public boolean supportsContext(Observation.Context context) {
-			return context instanceof ReceiverContext<?>;
-		}
-
-		@Override
-		public void onStart(ReceiverContext<SerializedEvent> context) {
-			SerializedEvent event = Objects.requireNonNull(context.getCarrier());
+		public Outcome observe(SerializedEvent event, Supplier<Outcome> attempt) {
 			if (event.topic().equals("handlers:book") && this.refused.get() < 3) {
 				this.of = Thread.currentThread();
 			}
+			return attempt.get();
 		}
 
 		@Override

@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -19,16 +20,13 @@ import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxHandler;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTables;
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationHandler;
-import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.TransactionTimedOutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -212,29 +210,17 @@ class HandlersOverTimeTests {
 	/**
 	 * Fails before the second attempt.
 	 */
-	@Configuration(proxyBeanMethods = false)
-	static class Observing implements ObservationHandler<Observation.Context> {
+	static final class Observing implements HandlerObservation {
 
 		private static final AtomicInteger observed = new AtomicInteger();
 
-		@Bean
-		ObservationRegistry observations() {
-			ObservationRegistry registry = ObservationRegistry.create();
-			registry.observationConfig().observationHandler(this);
-			return registry;
-		}
-
 		@Override
-		public boolean supportsContext(Observation.Context context) {
-			return true;
-		}
-
-		@Override
-		public void onStart(Observation.Context context) {
+		public Outcome observe(SerializedEvent event, Supplier<Outcome> attempt) {
 			if (observed.incrementAndGet() == 2) {
 				observed.incrementAndGet();
 				throw new IllegalStateException("observation");
 			}
+			return attempt.get();
 		}
 
 	}
