@@ -1,16 +1,8 @@
 package dev.idempotent.sample.page;
 
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Locale;
-
-import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.Browser.NewPageOptions;
-import com.microsoft.playwright.BrowserType.LaunchOptions;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
-import com.microsoft.playwright.Page.ScreenshotOptions;
-import com.microsoft.playwright.Playwright;
 import com.microsoft.playwright.assertions.LocatorAssertions.HasTextOptions;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.idempotent.sample.ShopTest;
@@ -21,18 +13,10 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.TestPropertySource;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThat;
 
 @ShopTest
 @TestPropertySource(properties = "sample.sale.hold=2s")
 class ChromiumIntegrationTests {
-
-	private static final String OVERFLOWING = """
-			[...document.querySelectorAll('body *')]
-				.filter((node) => !node.closest('.visually-hidden, .scroll'))
-				.filter((node) => node.getBoundingClientRect().right > window.innerWidth + 1)
-				.map((node) => node.outerHTML.slice(0, 80))
-			""";
 
 	/**
 	 * A second JVM starts first, or units are held.
@@ -41,12 +25,7 @@ class ChromiumIntegrationTests {
 
 	private final String address;
 
-	private final Playwright playwright = Playwright.create();
-
-	// Chromium's own sandbox refuses to run as root, and the page is ours.
-	private final Browser browser = this.playwright.chromium()
-		.launch(new LaunchOptions().setExecutablePath(Path.of(System.getProperty("browser.executable")))
-			.setArgs(List.of("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")));
+	private final Chromium browser = new Chromium();
 
 	ChromiumIntegrationTests(@LocalServerPort int port) {
 		this.address = "http://127.0.0.1:" + port + "/";
@@ -54,7 +33,7 @@ class ChromiumIntegrationTests {
 
 	@AfterEach
 	void close() {
-		this.playwright.close();
+		this.browser.close();
 	}
 
 	@ParameterizedTest
@@ -71,9 +50,7 @@ class ChromiumIntegrationTests {
 		assertThat(page.locator("#chart .bar")).not().hasCount(0);
 		assertThat(page.locator("#sent")).hasText("12");
 		assertThat(page.locator("#made")).hasText("3");
-		assertThat((List<?>) page.evaluate(OVERFLOWING)).isEmpty();
-		page.screenshot(new ScreenshotOptions().setFullPage(true)
-			.setPath(Path.of("target", "browser", scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
+		Chromium.screenshot(page, "orders", scheme, width);
 	}
 
 	@ParameterizedTest
@@ -86,10 +63,7 @@ class ChromiumIntegrationTests {
 		assertThat(page.locator("#saga-sentence")).hasText("Complete: each step took effect once.", PATIENTLY);
 		assertThat(page.locator("#saga-steps .kind-ran.saga-step")).hasCount(3);
 		assertThat(page.locator("#saga-effects")).hasText("In the services: 1 order, 1 charge, 10 points.");
-		assertThat((List<?>) page.evaluate(OVERFLOWING)).isEmpty();
-		page.locator("#saga")
-			.screenshot(new Locator.ScreenshotOptions()
-				.setPath(Path.of("target", "browser", "saga-" + scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
+		Chromium.screenshot(page, "saga", scheme, width);
 	}
 
 	@ParameterizedTest
@@ -109,9 +83,7 @@ class ChromiumIntegrationTests {
 		assertThat(page.locator("#answers .answer.kind-ran")).hasCount(2);
 		page.locator("#reserve-again").click();
 		assertThat(page.locator("#answers .answer.kind-replayed")).hasCount(1);
-		assertThat((List<?>) page.evaluate(OVERFLOWING)).isEmpty();
-		page.screenshot(new ScreenshotOptions().setFullPage(true)
-			.setPath(Path.of("target", "browser", "flash-sale-" + scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
+		Chromium.screenshot(page, "flash-sale", scheme, width);
 	}
 
 	@ParameterizedTest
@@ -124,14 +96,14 @@ class ChromiumIntegrationTests {
 		page.locator("#amount").fill("0");
 		page.locator("button").click();
 		assertThat(page.locator(".error")).hasCount(1);
-		screenshot(page, "form-errors", scheme, width);
+		Chromium.screenshot(page, "form-errors", scheme, width);
 		page.locator("#amount").fill("2");
 		page.locator("button").dblclick();
 		String order = page.locator("#order-id").textContent();
 		page.reload();
 		assertThat(page.locator("#order-id")).hasText(order);
 		assertThat(page.locator("#orders tbody tr")).hasCount(1);
-		screenshot(page, "form-placed", scheme, width);
+		Chromium.screenshot(page, "form-placed", scheme, width);
 		page.locator("nav a[aria-current]").click();
 		page.locator("#userId").fill("visitor-" + scheme + width);
 		page.locator("button").click();
@@ -146,15 +118,9 @@ class ChromiumIntegrationTests {
 		page.locator("#amount").fill("3");
 		page.locator("button").click();
 		assertThat(page.locator("#problem-title")).hasText("422 Idempotency key reused");
-		screenshot(page, "form-problem", scheme, width);
+		Chromium.screenshot(page, "form-problem", scheme, width);
 		page.locator("main a").click();
 		assertThat(page.locator("#amount")).hasValue("1");
-	}
-
-	private static void screenshot(Page page, String name, ColorScheme scheme, int width) {
-		assertThat((List<?>) page.evaluate(OVERFLOWING)).isEmpty();
-		page.screenshot(new ScreenshotOptions().setFullPage(true)
-			.setPath(Path.of("target", "browser", name + "-" + scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
 	}
 
 	private void sendFiveAtOnce(Page page) {
