@@ -178,6 +178,7 @@ final class HandlerMethod implements EventHandler {
 		catch (UnreadablePayloadException ex) {
 			failures.accept(ex);
 			// The cause could contain a part of the payload.
+			logger.warn("The handler {} cannot read an event: {}", this.name, ex.getMessage());
 			return new Outcome.Reject(String.valueOf(ex.getMessage()));
 		}
 		catch (NotCalledException ex) {

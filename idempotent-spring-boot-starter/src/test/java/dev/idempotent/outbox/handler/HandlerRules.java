@@ -19,6 +19,9 @@ import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.TopicControl;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Transactional;
@@ -316,7 +319,8 @@ abstract class HandlerRules {
 	}
 
 	@Test
-	void rejectAPayloadThatTheyCannotRead() {
+	@ExtendWith(OutputCaptureExtension.class)
+	void rejectAPayloadThatTheyCannotRead(CapturedOutput output) {
 		HandlerShop shop = open(HandlerShop.OFTEN);
 		shop.leaveBehind("handlers:book", "key", "{\"id\":\"secret", 0);
 		awaitNoRows(shop);
@@ -324,6 +328,8 @@ abstract class HandlerRules {
 			.satisfies((dead) -> assertThat(dead).containsEntry("attempts", 1)
 				.containsEntry("last_error",
 						"The payload cannot be converted to " + HandlerShop.Order.class.getName()));
+		assertThat(output).contains("The handler book cannot read an event: The payload cannot be converted to")
+			.doesNotContain("secret");
 	}
 
 	@Test
