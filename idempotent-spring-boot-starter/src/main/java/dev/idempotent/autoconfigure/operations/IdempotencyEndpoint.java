@@ -99,12 +99,18 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 
 	@WriteOperation
 	WebEndpointResponse<?> release(@Selector String digest, SecurityContext security) {
-		return answer(() -> change(digest(digest), true, null, security));
+		return answer(() -> {
+			requireInPath(digest);
+			return change(digest(digest), true, null, security);
+		});
 	}
 
 	@DeleteOperation
 	WebEndpointResponse<?> forget(@Selector String digest, SecurityContext security) {
-		return answer(() -> change(digest(digest), false, null, security));
+		return answer(() -> {
+			requireInPath(digest);
+			return change(digest(digest), false, null, security);
+		});
 	}
 
 	/**
