@@ -10,6 +10,7 @@ import com.microsoft.playwright.BrowserType.LaunchOptions;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.ScreenshotOptions;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.ColorScheme;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,6 +33,11 @@ final class Chromium implements AutoCloseable {
 	private final Browser browser = this.playwright.chromium()
 		.launch(new LaunchOptions().setExecutablePath(Path.of(System.getProperty("browser.executable")))
 			.setArgs(List.of("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")));
+
+	Chromium() {
+		// Pages poll, and the machine may be busy.
+		PlaywrightAssertions.setDefaultAssertionTimeout(30_000);
+	}
 
 	Page newPage(NewPageOptions options) {
 		return this.browser.newPage(options);
