@@ -27,15 +27,15 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class SizeTests {
 
-	private static final int MOST_TYPES = 572;
+	private static final int MOST_TYPES = 581;
 
-	private static final int MOST_LINES = 27_170;
+	private static final int MOST_LINES = 27_800;
 
 	private static final int MOST_FILES_WITH_ONE_USER = 68;
 
 	private static final int MOST_FLOORS = 6;
 
-	private static final int MOST_WORDS = 47_300;
+	private static final int MOST_WORDS = 45_000;
 
 	private static final Path SOURCES = Path.of("src/main/java");
 

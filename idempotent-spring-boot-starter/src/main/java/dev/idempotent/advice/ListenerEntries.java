@@ -14,8 +14,8 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 /**
  * Watches how the calls of a listener reach its method through the advice of the
  * application, which could leave the call out, repeat it, make it on another thread, or
- * hide its exception. Two advisors are added to each proxy of the bean: one marks the
- * call, the other one is next to the method, or to the next proxy.
+ * hide its exception. Two advisors are added to each proxy of the bean: the first one
+ * marks the call, the last one is next to the method or to the next proxy.
  */
 public final class ListenerEntries {
 
@@ -27,7 +27,7 @@ public final class ListenerEntries {
 
 	private final boolean once;
 
-	private final Advisor outermost = new Watch(this::mark);
+	private final Advisor first = new Watch(this::mark);
 
 	private final Advisor last = new Watch(this::pass);
 
@@ -69,7 +69,7 @@ public final class ListenerEntries {
 	 * @return {@code false} if the bean has no proxy, so that nothing is between
 	 */
 	private synchronized boolean watch() {
-		return InnermostAdvice.surround(this.listener.target(), this.outermost, this.last, this.innermost);
+		return InnermostAdvice.surround(this.listener.target(), this.first, this.last, this.innermost);
 	}
 
 	/**

@@ -102,7 +102,7 @@ public final class NonTransactionalConnections {
 	 * Repeats work that conflicts with another transaction, or that does not get a lock
 	 * in time.
 	 * @param <T> the type of the work's result
-	 * @param patience how long to repeat what waits for locks
+	 * @param patience how long to repeat work that does not get a lock
 	 * @param work commits or rolls back all that it does
 	 * @return what the work returned
 	 * @throws PessimisticLockingFailureException if each of 20 attempts fails, or a lock

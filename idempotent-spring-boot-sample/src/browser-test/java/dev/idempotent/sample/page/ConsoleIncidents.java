@@ -164,7 +164,7 @@ class ConsoleIncidents {
 
 		@Override
 		public String prefix() {
-			return "test";
+			return "broker";
 		}
 
 		@Override
@@ -184,7 +184,7 @@ class ConsoleIncidents {
 
 	static class Producer {
 
-		static final String TOPIC = "test:parcels";
+		static final String TOPIC = "broker:parcels";
 
 		private final Outbox outbox;
 

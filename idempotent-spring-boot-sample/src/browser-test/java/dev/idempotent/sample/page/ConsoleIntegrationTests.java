@@ -11,6 +11,7 @@ import com.microsoft.playwright.ConsoleMessage;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Request;
+import com.microsoft.playwright.Route.ResumeOptions;
 import com.microsoft.playwright.assertions.LocatorAssertions.ContainsTextOptions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
@@ -145,7 +146,7 @@ class ConsoleIntegrationTests {
 		assertThat(region("Event")).containsText(Broker.REASON);
 		this.broker.repair();
 		button("Retry event " + id).click();
-		assertThat(dialog()).containsText("The event " + id + " of the type parcel.sent for the topic test:parcels.");
+		assertThat(dialog()).containsText("The event " + id + " of the type parcel.sent for the topic broker:parcels.");
 		dialog().getByRole(AriaRole.TEXTBOX).fill(NOTE);
 		confirm("Retry");
 		assertThat(result()).containsText("1 event retried.");
@@ -278,6 +279,22 @@ class ConsoleIntegrationTests {
 	}
 
 	@Test
+	void worksBehindThePrefixOfAProxy() {
+		dieOnce("parcel.sent");
+		List<String> beside = new ArrayList<>();
+		this.page.route(Pattern.compile(".*/actuator/.*"), (route) -> {
+			String url = route.request().url();
+			if (!url.contains("/shop/actuator/")) {
+				beside.add(url);
+			}
+			route.resume(new ResumeOptions().setUrl(url.replace("/shop/actuator/", "/actuator/")));
+		});
+		this.page.navigate("http://127.0.0.1:" + this.port + "/shop/actuator/console#events/dead");
+		assertThat(link("parcel.sent")).isVisible();
+		assertThat(beside).isEmpty();
+	}
+
+	@Test
 	void saysThatAccessIsMissing() {
 		this.door.close(403);
 		open("");
@@ -307,7 +324,7 @@ class ConsoleIntegrationTests {
 			.sql("""
 					insert into outbox_dead (lane, sequence, event_id, topic, type, content_type, payload, headers, attempts,
 						created_at, last_error)
-					select n, n, gen_random_uuid(), 'test:parcels', 'parcel.' || n, 'application/json', '{}', '{}', 10,
+					select n, n, gen_random_uuid(), 'broker:parcels', 'parcel.' || n, 'application/json', '{}', '{}', 10,
 						clock_timestamp(), 'The broker has no topic of this name'
 					from generate_series(1, :number) n
 					""")

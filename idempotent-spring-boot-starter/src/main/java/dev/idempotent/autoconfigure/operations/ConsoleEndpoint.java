@@ -32,7 +32,7 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 
 /**
  * The actuator's endpoint {@code console}: one page for operators, which reads and
- * changes what is stored through the other endpoints only. It has no access of its own.
+ * changes what is stored through the other endpoints, and as far as these permit it.
  */
 @WebEndpoint(id = "console")
 final class ConsoleEndpoint {
@@ -91,7 +91,7 @@ final class ConsoleEndpoint {
 	}
 
 	/**
-	 * Returns what the page has to know, without a character that could end its element.
+	 * Returns the data of the page, without a character that could end its element.
 	 */
 	private String data(@Nullable HttpServletRequest request) {
 		Map<String, @Nullable Object> data = new LinkedHashMap<>();

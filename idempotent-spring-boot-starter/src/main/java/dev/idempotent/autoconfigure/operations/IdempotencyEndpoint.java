@@ -100,13 +100,17 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 
 	@WriteOperation
 	WebEndpointResponse<?> release(@Selector String digest, SecurityContext security) {
-		return answer(() -> change(digest(digest), true, null, security));
+		return answer(() -> {
+			requireInPath(digest);
+			return change(digest(digest), true, null, security);
+		});
 	}
 
 	@DeleteOperation
 	WebEndpointResponse<?> forget(@Selector String digest, SecurityContext security) {
 		return answer(() -> {
 			requireMethodAsSent("POST /actuator/idempotency/{digest}/forget");
+			requireInPath(digest);
 			return change(digest(digest), false, null, security);
 		});
 	}

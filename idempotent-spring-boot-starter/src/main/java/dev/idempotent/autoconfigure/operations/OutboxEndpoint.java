@@ -254,7 +254,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	/**
 	 * Returns bytes as text.
 	 * @param complete whether the bytes do not end within a character
-	 * @return {@code null} if they are no text in UTF-8
+	 * @return {@code null} if they are not text in UTF-8
 	 */
 	private static @Nullable String text(byte[] bytes, boolean complete) {
 		CharBuffer text = CharBuffer.allocate(bytes.length);

@@ -83,7 +83,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 			IdempotencyKey saga = id(id);
 			switch (operation) {
 				case "retry" -> {
-					requireNone(step);
+					requireNoStep(step);
 					apply(saga, null, note(note), security);
 				}
 				case "skip" -> apply(saga, requireStep(step), requireNote(note), security);
@@ -126,7 +126,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 		}
 		if (!changed) {
 			requireChangeable(id, step, note);
-			throw conflict("The saga has changed at the same time",
+			throw conflict("The saga has changed in the meantime",
 					"Look at it again, and repeat the request if it is still needed");
 		}
 		publish(saga, step, note, "DONE", security);
@@ -235,7 +235,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 	/**
 	 * Refuses what would have no effect.
 	 */
-	private static void requireNone(@Nullable String step) {
+	private static void requireNoStep(@Nullable String step) {
 		if (step != null) {
 			throw invalid("A retry concerns the whole saga and takes no 'step'",
 					"Omit it, or skip the step with POST /actuator/saga/{id}/skip");
@@ -355,8 +355,8 @@ final class SagaEndpoint extends OperatorEndpoint {
 			@Nullable SagaStatus haltedIn, @Nullable String haltedAt) {
 
 		/**
-		 * One that is started in the background has no owner, only the instance that has
-		 * stored it.
+		 * A saga that is started in the background has no owner yet, only the process
+		 * that has stored it.
 		 */
 		static Facts of(OperatedSaga saga) {
 			return new Facts(saga.id().digest(), saga.name(), saga.status(),

@@ -205,9 +205,9 @@ public final class OutboxAutoConfiguration {
 	}
 
 	/**
-	 * Writes payloads with the mapper of the application, without type names.
+	 * Creates a writer that uses the mapper of the application, without type names.
 	 */
-	static PayloadWriter json(JsonMapper mapper) {
+	private static PayloadWriter json(JsonMapper mapper) {
 		JsonMapper untyped = mapper.rebuild().deactivateDefaultTyping().build();
 		return (payload) -> {
 			try {

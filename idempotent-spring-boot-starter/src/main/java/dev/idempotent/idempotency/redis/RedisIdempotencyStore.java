@@ -139,9 +139,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	}
 
 	private static IdempotencyStoreException unexpected(IdempotencyKey key, String outcome) {
-		return new IdempotencyStoreException(
-				"The Redis value of key " + key + " was not written by this library (" + outcome
-						+ "); use a Redis database or an " + "idempotent.redis.key-prefix that no other program uses",
+		return new IdempotencyStoreException("The Redis value of key " + key + " was not written by this library ("
+				+ outcome + "); use a Redis database or an idempotent.redis.key-prefix that no other program uses",
 				null);
 	}
 

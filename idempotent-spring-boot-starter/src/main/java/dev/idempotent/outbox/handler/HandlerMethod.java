@@ -123,8 +123,8 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	/**
-	 * An observation that fails affects no attempt: the task runs once, in it or behind
-	 * it.
+	 * An observation that fails affects no attempt: the task runs once, within it or
+	 * after it.
 	 */
 	@Override
 	public Outcome handle(Claim claim, Consumer<Throwable> failures) {
@@ -168,7 +168,7 @@ final class HandlerMethod implements EventHandler {
 					call(event, arguments);
 				});
 			}
-			else if (leavesTransaction(event, arguments)) {
+			else if (callOutsideTransactions(event, arguments)) {
 				logger.warn("The handler {} has left a transaction open, which is rolled back (attempt {})", this.name,
 						event.attempts());
 				return new Outcome.Retry("The handler has left a transaction open", null);
@@ -214,11 +214,12 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	/**
-	 * Calls the handler without a transaction. What this thread does next would join one
-	 * that the handler leaves open, and never commit.
+	 * Calls the handler, and ends a transaction that it leaves open: what this thread
+	 * does next would join it, and never commit.
+	 * @return whether it has left one open
 	 */
-	private boolean leavesTransaction(SerializedEvent event, @Nullable Object[] arguments) throws Throwable {
-		boolean left = false;
+	private boolean callOutsideTransactions(SerializedEvent event, @Nullable Object[] arguments) throws Throwable {
+		boolean left;
 		try {
 			call(event, arguments);
 		}

@@ -50,7 +50,7 @@ public final class OutboxOperations {
 	private static final int BATCH = 500;
 
 	/**
-	 * Begins what leads to the next page of a queue that was found.
+	 * The prefix of the position of a page in a queue that was found.
 	 */
 	private static final String IN_QUEUE = "queue-";
 
@@ -186,15 +186,15 @@ public final class OutboxOperations {
 	}
 
 	/**
-	 * Lists the queue of an event: what is delivered one after the other, which are the
-	 * events of its key.
+	 * Lists the queue of an event: the events of its key, which are delivered one after
+	 * the other.
 	 * @param id the event, which waits for delivery
 	 * @param after the end of the previous page, or {@code null} for the first page
 	 * @param limit how many at most
 	 * @return a page, empty if the event is not among the rows that were examined, or
 	 * {@code null} if no further row can be the event
-	 * @throws IllegalArgumentException if this is neither the end of a page nor that of
-	 * one of the pending events, from which the event is searched then
+	 * @throws IllegalArgumentException if this is neither the end of a page of a queue
+	 * nor that of a page of pending events, after which the event is then searched
 	 */
 	public @Nullable Queue queue(UUID id, @Nullable String after, int limit) {
 		if (after != null && after.startsWith(IN_QUEUE)) {
@@ -448,8 +448,8 @@ public final class OutboxOperations {
 	/**
 	 * A page of a queue.
 	 *
-	 * @param head the id of the first event of the queue, or {@code null} if there is
-	 * none any more, or the queue was not found yet
+	 * @param head the id of the first event of the queue, or {@code null} if there is no
+	 * longer one, or the queue was not found yet
 	 */
 	public record Queue(@Nullable String head, Page page) {
 	}

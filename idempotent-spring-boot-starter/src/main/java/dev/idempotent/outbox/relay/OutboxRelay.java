@@ -80,8 +80,7 @@ public final class OutboxRelay {
 		this.control = control;
 		this.observer = observer;
 		this.handlers = handlers;
-		this.delivery = new Delivery(this, this.observer, (failure) -> {
-		});
+		this.delivery = newDelivery();
 	}
 
 	/**
@@ -183,8 +182,7 @@ public final class OutboxRelay {
 	public synchronized void start() {
 		if (!this.running) {
 			this.stopped = false;
-			this.delivery = new Delivery(this, this.observer, (failure) -> {
-			});
+			this.delivery = newDelivery();
 			this.delivery.start();
 			this.running = true;
 		}
@@ -235,6 +233,11 @@ public final class OutboxRelay {
 			}
 		}
 		return handled;
+	}
+
+	private Delivery newDelivery() {
+		return new Delivery(this, this.observer, (failure) -> {
+		});
 	}
 
 	/**
@@ -425,7 +428,7 @@ public final class OutboxRelay {
 
 		private static final Duration PAUSE = Duration.ofSeconds(30);
 
-		private static final Duration PATIENCE = Duration.ofDays(1);
+		private static final Duration MAX_AGE = Duration.ofDays(1);
 
 		@Override
 		public String topic() {
@@ -454,7 +457,7 @@ public final class OutboxRelay {
 
 		@Override
 		public Outcome handle(Claim claim, Consumer<Throwable> failures) {
-			return (claim.age().compareTo(PATIENCE) < 0)
+			return (claim.age().compareTo(MAX_AGE) < 0)
 					? new Outcome.Unavailable("This version has no handler of this name")
 					: new Outcome.Reject("No version has had a handler of this name for a day");
 		}

@@ -46,7 +46,7 @@ final class PublisherWorkers {
 
 	private static final int RUN = 100;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(1);
+	private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
 	private static final long PAUSE_MILLIS = 100;
 
@@ -81,7 +81,7 @@ final class PublisherWorkers {
 	/**
 	 * How long a scan waits for room.
 	 */
-	private final Duration patience;
+	private final Duration waitForRoom;
 
 	private final Map<Long, LastDelivered> lastDelivered = new LinkedHashMap<>(16, 0.75F, true) {
 
@@ -114,7 +114,7 @@ final class PublisherWorkers {
 		this.batchSize = this.settings.batchSize();
 		this.lease = this.settings.lease();
 		this.threads = this.settings.workers();
-		this.patience = PATIENCE;
+		this.waitForRoom = MAX_WAIT;
 	}
 
 	/**
@@ -130,7 +130,7 @@ final class PublisherWorkers {
 		this.settings = rules.settings();
 		this.paused = paused;
 		this.observer = observer;
-		// Stay closed: a handler is never unavailable.
+		// Stay closed: they do not record the outcomes of a handler.
 		this.circuits = new Circuits(this.publisher, paused, this.wakes, () -> {
 		});
 		this.sender = (claims, sending, settlement) -> claims.forEach((claim) -> settle(handler, claim,
@@ -139,7 +139,7 @@ final class PublisherWorkers {
 		this.lease = handler.lease();
 		this.threads = handler.concurrency();
 		// It may take minutes for an event, while a scan finds those of others.
-		this.patience = Duration.ZERO;
+		this.waitForRoom = Duration.ZERO;
 	}
 
 	/**
@@ -183,7 +183,7 @@ final class PublisherWorkers {
 	 * @return whether there is
 	 */
 	boolean awaitRoom() throws InterruptedException {
-		return this.wakes.awaitRoom(this.patience);
+		return this.wakes.awaitRoom(this.waitForRoom);
 	}
 
 	/**
@@ -215,7 +215,7 @@ final class PublisherWorkers {
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		List<Wake> woken = this.wakes.take(this.batchSize, PATIENCE);
+		List<Wake> woken = this.wakes.take(this.batchSize, MAX_WAIT);
 		Map<Long, Wake> lanes = new TreeMap<>();
 		woken.stream().filter((wake) -> !keepsBack(wake)).forEach((wake) -> lanes.put(wake.lane(), wake));
 		if (lanes.isEmpty() || this.abandoned) {
@@ -239,7 +239,7 @@ final class PublisherWorkers {
 	 * @return whether there was one
 	 */
 	boolean probe() throws InterruptedException {
-		Wake wake = this.circuits.awaitProbe(PATIENCE);
+		Wake wake = this.circuits.awaitProbe(MAX_WAIT);
 		if (wake == null || this.draining) {
 			return false;
 		}

@@ -163,11 +163,12 @@ public interface SagaAdministration {
 	record OperatedStep(String name, String kind, String state, @Nullable String reason, @Nullable String note,
 			int refusedUndos, Instant begunAt, @Nullable Instant compensatingAt, @Nullable Instant endedAt) {
 
-		private static final Set<String> NOT_TO_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name(),
-				StepState.COMPENSATED.name(), StepState.SKIPPED.name());
+		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name());
+
+		private static final Set<String> UNDONE = Set.of(StepState.COMPENSATED.name(), StepState.SKIPPED.name());
 
 		boolean isToUndo() {
-			return !NOT_TO_UNDO.contains(this.kind) && !NOT_TO_UNDO.contains(this.state)
+			return !WITHOUT_UNDO.contains(this.kind) && !UNDONE.contains(this.state)
 					&& (this.reason == null || this.kind.equals(StepKind.CANCELLED_CALL.name()));
 		}
 

@@ -485,7 +485,7 @@ public interface SagaStore {
 		}
 
 		/**
-		 * The same for a step of which this is known.
+		 * The key of the undo of a step, of which this many calls were refused.
 		 */
 		IdempotencyKey undoKey(String step, int refusedUndos) {
 			return key(step, (refusedUndos > 0) ? "undo " + refusedUndos : "undo");

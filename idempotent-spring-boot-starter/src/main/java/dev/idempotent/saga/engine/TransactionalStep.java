@@ -238,11 +238,11 @@ final class TransactionalStep {
 			rollback(manager, status);
 			return End.rolledBack(ex);
 		}
-		return commit(manager, status, result, completion);
+		return commit(manager, status, name, result, completion);
 	}
 
-	private static <T> End<T> commit(PlatformTransactionManager manager, TransactionStatus status, T result,
-			AtomicInteger completion) {
+	private static <T> End<T> commit(PlatformTransactionManager manager, TransactionStatus status, String name,
+			T result, AtomicInteger completion) {
 		boolean marked = status.isRollbackOnly();
 		try {
 			manager.commit(status);
@@ -252,7 +252,8 @@ final class TransactionalStep {
 		}
 		catch (Throwable ex) {
 			if (completion.get() == TransactionSynchronization.STATUS_COMMITTED) {
-				logger.warn("The transaction of {} is committed, but a callback after it has failed", ex.getClass());
+				logger.warn("The transaction of {} is committed, but a callback after it has failed with {}", name,
+						ex.getClass().getName());
 				logger.debug("The stack trace of the failure above", ex);
 				return End.committed(result);
 			}

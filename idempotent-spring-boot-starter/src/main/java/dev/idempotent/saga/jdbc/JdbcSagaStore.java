@@ -61,7 +61,7 @@ public final class JdbcSagaStore implements SagaStore {
 			+ "s.fingerprint_version, s.fingerprint_digest, "
 			+ "case when row_number() over (partition by s.id order by t.seq) = 1 then s.arguments end as arguments, "
 			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, t.name as step, t.seq, "
-			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.refused_undos, " + "t.note, ";
+			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.refused_undos, t.note, ";
 
 	private final SagaDatabase database;
 

@@ -7,8 +7,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -112,8 +110,7 @@ final class SagaMethod implements SagaDefinition {
 
 	private static void requireResult(AnnotatedMethod method) {
 		Class<?> type = method.method().getReturnType();
-		if (ResultCodec.isUnrepeatable(method) || CompletionStage.class.isAssignableFrom(type)
-				|| Future.class.isAssignableFrom(type)) {
+		if (ResultCodec.isUnrepeatable(method) || method.returnsEarly()) {
 			throw method.invalid("returns " + type.getTypeName() + ", and a saga ends when its method returns",
 					"Return a value or a collection. Sagas.start runs a saga in the background.", null);
 		}

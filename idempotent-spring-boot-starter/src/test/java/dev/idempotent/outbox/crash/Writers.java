@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.crash;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
@@ -203,7 +204,7 @@ final class Writers {
 		int number = lock(key, 1);
 		this.database
 			.sql("update outbox_event set type = ?, headers = ? where type = 'early' and event_key = ? and payload = ?")
-			.params(TYPE, "{\"%s\":\"%d\"}".formatted(NUMBER, number), key,
+			.params(TYPE, "{\"%s\":\"%d\",\"ce_time\":\"%s\"}".formatted(NUMBER, number, Instant.now()), key,
 					('"' + id + '"').getBytes(StandardCharsets.UTF_8))
 			.update();
 		this.database.sql("insert into crash_event values (?, ?, ?)").params(id, key, number).update();
