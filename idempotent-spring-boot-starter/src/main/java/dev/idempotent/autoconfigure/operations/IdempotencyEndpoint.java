@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
@@ -108,6 +109,7 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 	@DeleteOperation
 	WebEndpointResponse<?> forget(@Selector String digest, SecurityContext security) {
 		return answer(() -> {
+			requireMethodAsSent("POST /actuator/idempotency/{digest}/forget");
 			requireInPath(digest);
 			return change(digest(digest), false, null, security);
 		});
@@ -115,16 +117,17 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 
 	/**
 	 * Releases or forgets a key.
+	 * @param since the run that the operator has seen; without it, whichever has the key
 	 * @param note why, for the audit event
 	 */
 	@WriteOperation
-	WebEndpointResponse<?> change(@Selector String digest, @Selector String operation, @Nullable String note,
-			SecurityContext security) {
+	WebEndpointResponse<?> change(@Selector String digest, @Selector String operation, @Nullable String since,
+			@Nullable String note, SecurityContext security) {
 		return answer(() -> {
 			requireInPath(digest, operation);
 			return switch (operation) {
-				case "release" -> change(digest(digest), true, note(note), security);
-				case "forget" -> change(digest(digest), false, note(note), security);
+				case "release" -> change(requireRun(digest(digest), since), true, note(note), security);
+				case "forget" -> change(requireRun(digest(digest), since), false, note(note), security);
 				default -> throw invalid("There is no operation of this name",
 						"POST /actuator/idempotency/{digest}/release or POST /actuator/idempotency/{digest}/forget");
 			};
@@ -263,6 +266,15 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 		Duration ttl = this.settings.replayCacheTtl();
 		return (ttl != null) ? again + ". Other instances may still replay the old response for up to " + ttl
 				+ " (idempotent.replay-cache.ttl)" : again;
+	}
+
+	private IdempotencyKey requireRun(IdempotencyKey key, @Nullable String since) {
+		FoundKey found = (stated("since", since) != null) ? this.keys.find(key) : null;
+		if (found != null && !Objects.equals(Facts.of(found.deciding()).since(), since)) {
+			throw conflict("Another run has the key by now", "Look the key up again, and repeat the request with the "
+					+ "'since' of that run if it is still needed");
+		}
+		return key;
 	}
 
 	private KeyChange apply(IdempotencyKey key, boolean release, @Nullable String note, SecurityContext security) {

@@ -21,8 +21,12 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.CsrfConfigurer;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
 import tools.jackson.databind.JsonNode;
 
 import static dev.idempotent.testing.WebApplication.text;
@@ -106,6 +110,41 @@ class ConsoleAccessTests {
 			assertThat(released.statusCode()).as(text(released)).isEqualTo(200);
 			assertThat(store.find(key)).isNull();
 		}
+	}
+
+	@Test
+	void leavesThePageTheTokenOfTheCookieIfThatIsTheOneThatScriptsSend() {
+		try (WebApplication application = WebApplication.start(ScriptedApplication.class, List::of,
+				WebApplication.WITH_SECURITY, "management.health.redis.enabled=false",
+				"management.endpoints.web.exposure.include=console,idempotency")) {
+			HttpResponse<byte[]> page = application
+				.send(application.request("/actuator/console").header("Authorization", OPERATOR).build());
+			JsonNode csrf = ConsoleEndpointTests.data(page).get("csrf");
+			String cookie = page.headers().firstValue("Set-Cookie").orElseThrow().replaceFirst(";.*", "");
+			assertThat(cookie).startsWith("XSRF-TOKEN=");
+			String find = "/actuator/idempotency/" + Samples.key() + "/release";
+			assertThat(application
+				.post(find, "{}", "Authorization", OPERATOR, "Cookie", cookie, csrf.get("header").asString(),
+						csrf.get("token").asString())
+				.statusCode()).isBetween(401, 403);
+			assertThat(application
+				.post(find, "{}", "Authorization", OPERATOR, "Cookie", cookie, csrf.get("header").asString(),
+						cookie.substring("XSRF-TOKEN=".length()))
+				.statusCode()).isEqualTo(404);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ScriptedApplication extends SecuredApplication {
+
+		@Bean
+		SecurityFilterChain security(HttpSecurity http) {
+			return http.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
+				.httpBasic(Customizer.withDefaults())
+				.csrf(CsrfConfigurer::spa)
+				.build();
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

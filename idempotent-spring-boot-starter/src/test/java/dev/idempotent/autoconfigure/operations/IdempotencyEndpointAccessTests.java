@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -75,6 +76,27 @@ class IdempotencyEndpointAccessTests {
 			assertThat(application.post("/actuator/idempotency/" + this.key + "/release", "{}").statusCode())
 				.isBetween(404, 405);
 			assertThat(application.bean(IdempotencyStore.class).find(this.key)).isNotNull();
+		}
+	}
+
+	@Test
+	void refusesAMethodThatAFormOfAnotherSiteStates() {
+		try (WebApplication application = start(Application.class, EXPOSED,
+				"spring.mvc.hiddenmethod.filter.enabled=true")) {
+			IdempotencyStore store = application.bean(IdempotencyStore.class);
+			Fingerprint request = Fingerprint.of(List.of());
+			store.claim(this.key, request, "owner", MINUTE);
+			store.complete(this.key, request, "owner", Samples.response("done"), MINUTE);
+			HttpResponse<byte[]> forged = application
+				.send(application.request("/actuator/idempotency/" + this.key + "?_method=DELETE")
+					.header("Content-Type", "text/plain")
+					.POST(BodyPublishers.ofString("a=b"))
+					.build());
+			assertThat(forged.statusCode()).isEqualTo(400);
+			assertThat(text(forged)).contains("/forget");
+			assertThat(store.find(this.key)).isNotNull();
+			assertThat(application.post("/actuator/idempotency/" + this.key + "/forget", "{}").statusCode())
+				.isEqualTo(200);
 		}
 	}
 

@@ -295,6 +295,20 @@ class IdempotencyEndpointIntegrationTests {
 	}
 
 	@Test
+	void changesOnlyTheRunThatTheOperatorHasSeen() {
+		pay();
+		String digest = digest();
+		String seen = json(get(digest), 200).at("/key/since").asString();
+		json(change(digest, "forget", "{\"since\":\"" + seen + "\"}"), 200);
+		pay();
+		JsonNode refused = json(change(digest, "forget", "{\"since\":\"" + seen + "\"}"), 409);
+		assertThat(refused.get("problem").asString()).contains("Another run");
+		assertThat(json(get(digest), 200).at("/key/state").asString()).isEqualTo("COMPLETED");
+		assertThat(payments().runs()).isEqualTo(2);
+		assertThat(audits()).hasSize(1);
+	}
+
+	@Test
 	void showsTheInstance() {
 		pay();
 		application.post("/transfers", "", "Idempotency-Key", UUID.randomUUID().toString());
