@@ -31,7 +31,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
-import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -96,23 +95,6 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 	@ReadOperation
 	WebEndpointResponse<?> key(@Selector String digest) {
 		return answer(() -> find(digest(digest)));
-	}
-
-	@WriteOperation
-	WebEndpointResponse<?> release(@Selector String digest, SecurityContext security) {
-		return answer(() -> {
-			requireInPath(digest);
-			return change(digest(digest), true, null, security);
-		});
-	}
-
-	@DeleteOperation
-	WebEndpointResponse<?> forget(@Selector String digest, SecurityContext security) {
-		return answer(() -> {
-			requireMethodAsSent("POST /actuator/idempotency/{digest}/forget");
-			requireInPath(digest);
-			return change(digest(digest), false, null, security);
-		});
 	}
 
 	/**
@@ -252,10 +234,10 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 			case ABSENT -> throw absent(key);
 			case REFUSED -> throw (release
 					? conflict("The key is completed, so there is no claim to release",
-							"Use DELETE /actuator/idempotency/{digest} if its work must run again")
+							"Use POST /actuator/idempotency/{digest}/forget if its work must run again")
 					: conflict("A run has claimed the key and could complete it again",
-							"Wait until the lease ends, or use POST /actuator/idempotency/{digest} first if the process "
-									+ "of the run has died"));
+							"Wait until the lease ends, or use POST /actuator/idempotency/{digest}/release first if the "
+									+ "process of the run has died"));
 			case CONTENDED -> throw conflict("A request has changed the key at the same time",
 					"Look the key up again, and repeat the operation if it is still needed");
 		};

@@ -1,7 +1,6 @@
 package dev.idempotent.autoconfigure.operations;
 
 import java.security.Principal;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -130,21 +129,6 @@ abstract class OperatorEndpoint {
 				&& request.getAttribute(PATH_VARIABLES, RequestAttributes.SCOPE_REQUEST) instanceof Map<?, ?> path
 				&& !path.values().containsAll(List.of(parts))) {
 			throw invalid("The body or the query of the request contains a part of its path", "Omit it there");
-		}
-	}
-
-	/**
-	 * Refuses a request whose method may be a parameter of another one: a form of another
-	 * site can send that, without the question of the browser that a method like
-	 * {@code DELETE} needs.
-	 * @param instead what does the same
-	 */
-	static void requireMethodAsSent(String instead) {
-		RequestAttributes request = RequestContextHolder.getRequestAttributes();
-		if (request != null && Arrays.stream(request.getAttributeNames(RequestAttributes.SCOPE_REQUEST))
-			.anyMatch((name) -> name.contains("iddenHttpMethodFilter"))) {
-			throw invalid("A form of another site could send this request (spring.mvc.hiddenmethod.filter.enabled)",
-					"Use " + instead);
 		}
 	}
 

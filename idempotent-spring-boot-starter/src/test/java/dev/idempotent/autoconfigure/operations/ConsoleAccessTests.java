@@ -101,7 +101,7 @@ class ConsoleAccessTests {
 			IdempotencyKey key = Samples.key();
 			IdempotencyStore store = application.bean(IdempotencyStore.class);
 			store.claim(key, Fingerprint.of(List.of()), "owner", Duration.ofMinutes(1));
-			String release = "/actuator/idempotency/" + key;
+			String release = "/actuator/idempotency/" + key + "/release";
 			assertThat(application.post(release, "{}", "Authorization", OPERATOR, "Cookie", session).statusCode())
 				.isBetween(401, 403);
 			assertThat(store.find(key)).isNotNull();
