@@ -151,7 +151,7 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 		return answerOf(key, this.keys.find(key));
 	}
 
-	private static KeyAnswer answerOf(IdempotencyKey key, @Nullable FoundKey found) {
+	private KeyAnswer answerOf(IdempotencyKey key, @Nullable FoundKey found) {
 		if (found == null) {
 			throw absent(key);
 		}
@@ -296,10 +296,13 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 		return digest(digest, "digest of a key", "Take it from the log, or from POST /actuator/idempotency");
 	}
 
-	private static Refusal absent(IdempotencyKey key) {
-		return absent("There is no key with the digest " + key.digest(),
-				"Check kind, scope, operation and namespace. A key is absent before its first request, after a release "
-						+ "and after its retention; under Guarantee.TRANSACTION without another store also while its work runs");
+	private Refusal absent(IdempotencyKey key) {
+		return absent(
+				"There is no key with the digest " + key.digest() + " in the namespace '" + this.settings.namespace()
+						+ "'",
+				"Check kind, scope, operation, and whether the application has its own IdempotencyScopeResolver. "
+						+ "A key is absent before its first request, after it was released or forgotten, and after its "
+						+ "retention; under Guarantee.TRANSACTION without another store also while its work runs");
 	}
 
 	@Override
