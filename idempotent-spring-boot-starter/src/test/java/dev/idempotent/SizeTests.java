@@ -35,7 +35,7 @@ class SizeTests {
 
 	private static final int MOST_FLOORS = 6;
 
-	private static final int MOST_WORDS = 45_800;
+	private static final int MOST_WORDS = 46_000;
 
 	private static final Path SOURCES = Path.of("src/main/java");
 
