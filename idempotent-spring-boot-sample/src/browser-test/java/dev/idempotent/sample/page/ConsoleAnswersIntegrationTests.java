@@ -74,11 +74,14 @@ class ConsoleAnswersIntegrationTests {
 		this.page.route("**/actuator/**", this::answer);
 		String html = new ClassPathResource("dev/idempotent/console/console.html")
 			.getContentAsString(StandardCharsets.UTF_8);
-		answer("GET console", 200, html.replace("id=\"console\">null</script>", """
-				id="console">{"application":"shop","path":"/actuator/console","csrf":{"header":"X-CSRF-TOKEN","token":"t"},
-				"endpoints":{"outbox":{"path":"/actuator/outbox","write":true},"saga":{"path":"/actuator/saga","write":true},
-				"idempotency":{"path":"/actuator/idempotency","write":true}}}</script>
-				""").replace("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">", ""));
+		answer("GET console", 200,
+				html.replace("id=\"console\">null</script>",
+						"""
+								id="console">{"application":"shop","path":"/actuator/console","csrf":{"header":"X-CSRF-TOKEN","token":"t"},
+								"endpoints":{"outbox":{"path":"/actuator/outbox","write":true},"saga":{"path":"/actuator/saga","write":true},
+								"idempotency":{"path":"/actuator/idempotency","write":true}}}</script>
+								""")
+					.replace("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">", ""));
 		answer("GET saga/" + SAGA, 200, HALTED.formatted(SAGA, "No"));
 		answer("GET idempotency/" + KEY, 200, COMPLETED);
 		answer("GET outbox", 200, OVERVIEW);
@@ -95,7 +98,8 @@ class ConsoleAnswersIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "200, <!doctype html>", "200, {}", "200, ''", "204, ''", "502, <!doctype html>", "500, {}", "504, ''" })
+	@CsvSource({ "200, <!doctype html>", "200, {}", "200, ''", "204, ''", "502, <!doctype html>", "500, {}",
+			"504, ''" })
 	void saysThatTheOutcomeOfAChangeIsUnknownUnlessTheEndpointStatesIt(int status, String body) {
 		answer("POST saga/" + SAGA + "/skip", status, body);
 		open("#sagas/" + SAGA);
@@ -197,7 +201,8 @@ class ConsoleAnswersIntegrationTests {
 	}
 
 	private void answer(String request, int status, String body) {
-		this.answers.put(request, json(status, body).setContentType(body.startsWith("<") ? "text/html; charset=utf-8" : "application/json"));
+		this.answers.put(request, json(status, body)
+			.setContentType(body.startsWith("<") ? "text/html; charset=utf-8" : "application/json"));
 	}
 
 	private static FulfillOptions json(int status, String body) {
