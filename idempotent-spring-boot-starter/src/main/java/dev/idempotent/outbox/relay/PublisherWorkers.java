@@ -238,7 +238,7 @@ final class PublisherWorkers {
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		return this.handles ? runNext(nextAttempt()) : deliverWoken(this.batchSize);
+		return this.handles ? runNext(nextAttempt()) : deliverWoken(this.batchSize, MAX_WAIT);
 	}
 
 	private static boolean runNext(@Nullable Runnable attempt) {
@@ -250,14 +250,16 @@ final class PublisherWorkers {
 
 	/**
 	 * No more rows are claimed than workers wait here, so that none waits behind another
-	 * one while its lease passes, and few are counted in vain if the process dies.
+	 * one while its lease passes, and a process that dies has counted few attempts that
+	 * had not begun.
 	 */
 	private @Nullable Runnable nextAttempt() throws InterruptedException {
+		this.wakes.await(MAX_WAIT);
 		this.free.incrementAndGet();
 		this.claiming.lock();
 		try {
 			if (this.ready.isEmpty()) {
-				boolean unused = deliverWoken(this.free.get());
+				boolean unused = deliverWoken(this.free.get(), Duration.ZERO);
 			}
 			return this.ready.poll();
 		}
@@ -267,8 +269,8 @@ final class PublisherWorkers {
 		}
 	}
 
-	private boolean deliverWoken(int most) throws InterruptedException {
-		List<Wake> woken = this.wakes.take(most, MAX_WAIT);
+	private boolean deliverWoken(int most, Duration patience) throws InterruptedException {
+		List<Wake> woken = this.wakes.take(most, patience);
 		Map<Long, Wake> lanes = new TreeMap<>();
 		woken.stream().filter((wake) -> !keepsBack(wake)).forEach((wake) -> lanes.put(wake.lane(), wake));
 		if (lanes.isEmpty() || this.abandoned) {
@@ -629,7 +631,7 @@ final class PublisherWorkers {
 	 * The rows of one statement that claims them.
 	 *
 	 * @param claims those of the rows that it has claimed
-	 * @param begin of their leases, by {@link System#nanoTime()}
+	 * @param begin when their leases began, by {@link System#nanoTime()}
 	 */
 	private record Claimed(List<Head> heads, List<Claim> claims, long begin) {
 

@@ -158,8 +158,8 @@ abstract class HandlerWorkersRules {
 		table.block();
 		start(workers);
 		table.awaitBlocked();
-		startOthers(workers, 3);
 		wake(workers, append(table, "a", "b", "c", "d", "e"));
+		startOthers(workers, 3);
 		this.handler.meet = new CyclicBarrier(3);
 		table.release();
 		await().untilAsserted(() -> assertThat(this.handler.handled).hasSize(3));
@@ -183,8 +183,8 @@ abstract class HandlerWorkersRules {
 		table.block();
 		start(workers);
 		table.awaitBlocked();
-		startOthers(workers, 3);
 		wake(workers, rows);
+		startOthers(workers, 3);
 		this.handler.meet = new CyclicBarrier(3);
 		this.handler.alone.add("fresh");
 		table.release();
@@ -224,8 +224,8 @@ abstract class HandlerWorkersRules {
 		wake(workers, append(table, "first"));
 		start(workers);
 		table.awaitBlocked();
-		startOthers(workers, 3);
 		wake(workers, rows);
+		startOthers(workers, 3);
 		table.blockAgain();
 		await().untilAsserted(() -> assertThat(table.sizes).containsExactly(1, 3));
 		await().untilAsserted(() -> assertThat(this.handler.handled).containsExactly("first"));
