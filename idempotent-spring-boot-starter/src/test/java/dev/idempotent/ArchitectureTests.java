@@ -178,11 +178,12 @@ class ArchitectureTests {
 			"org.springframework.transaction..", "org.springframework.util..", "tools.jackson..");
 
 	@ArchTest
-	static final ArchRule adviceKnowsSpringsAdviceExpressionsAndThreadsAlone = room(ADVICE, SHARED, "java..", "org.slf4j..",
-			"org.jspecify..", "org.aopalliance..", "org.springframework.aop..", "org.springframework.beans..",
-			"org.springframework.context.i18n..", "org.springframework.core..", "org.springframework.expression..",
-			"org.springframework.security.core.context..", "org.springframework.transaction.interceptor..",
-			"org.springframework.util..", "org.springframework.web.context.request..");
+	static final ArchRule adviceKnowsSpringsAdviceExpressionsAndThreadsAlone = room(ADVICE, SHARED, "java..",
+			"org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
+			"org.springframework.beans..", "org.springframework.context.i18n..", "org.springframework.core..",
+			"org.springframework.expression..", "org.springframework.security.core.context..",
+			"org.springframework.transaction.interceptor..", "org.springframework.util..",
+			"org.springframework.web.context.request..");
 
 	@ArchTest
 	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, SHARED, ROOT, ADVICE, JSON, "java..",

@@ -158,8 +158,8 @@ public final class ListenerMethod {
 	/**
 	 * Converts a message to arguments.
 	 * @param headers the headers
-	 * @param payload the payload, or {@code null} if there is none; text is in the charset
-	 * that the header {@code content-type} names, by default UTF-8
+	 * @param payload the payload, or {@code null} if there is none; text is in the
+	 * charset that the header {@code content-type} names, by default UTF-8
 	 * @param reader converts payloads to types other than {@code byte[]} and
 	 * {@code String}
 	 * @return the arguments

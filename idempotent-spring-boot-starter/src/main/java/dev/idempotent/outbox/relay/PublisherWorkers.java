@@ -347,8 +347,8 @@ final class PublisherWorkers {
 		attempt(batch, lanes, probe);
 		// Alone, because its last attempt may have killed its process, or kept others
 		// from getting a response.
-		suspects.forEach((suspect) -> begin(List.of(suspect), lanes,
-				() -> settle(claim(List.of(suspect), probe), lanes)));
+		suspects
+			.forEach((suspect) -> begin(List.of(suspect), lanes, () -> settle(claim(List.of(suspect), probe), lanes)));
 	}
 
 	private boolean isSuspect(Head row) {

@@ -223,7 +223,8 @@ class HandlersOverTimeTests {
 		List<String> found = new CopyOnWriteArrayList<>();
 		Consumer<String> leaving = (id) -> {
 			found.add("%s %s %s %s".formatted(MDC.get("order"), LocaleContextHolder.getLocaleContext(),
-					SecurityContextHolder.getContext().getAuthentication(), RequestContextHolder.getRequestAttributes()));
+					SecurityContextHolder.getContext().getAuthentication(),
+					RequestContextHolder.getRequestAttributes()));
 			MDC.put("order", id);
 			LocaleContextHolder.setLocale(Locale.CANADA);
 			SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken(id, id));

@@ -126,10 +126,12 @@ abstract class HandlerWorkersRules {
 	private List<Row> appendTo(EventTable table, @Nullable String key, String... types) {
 		List<Row> rows = new ArrayList<>();
 		this.shops.get(0)
-			.inTransaction((status) -> rows.addAll(table.append(Stream.of(types)
-				.map((type) -> new NewEvent(OutboxSamples.event(TOPIC, key, type,
-						type.getBytes(StandardCharsets.UTF_8), Map.of()), key != null, null))
-				.toList())));
+			.inTransaction(
+					(status) -> rows
+						.addAll(table.append(Stream.of(types)
+							.map((type) -> new NewEvent(OutboxSamples.event(TOPIC, key, type,
+									type.getBytes(StandardCharsets.UTF_8), Map.of()), key != null, null))
+							.toList())));
 		return rows;
 	}
 
@@ -246,7 +248,8 @@ abstract class HandlerWorkersRules {
 		for (int from = 0; from < types.length; from += 2) {
 			for (int key = 0; key < 20; key++) {
 				int instance = (from / 2 + key) % 2;
-				List<Row> rows = appendTo(tables.get(instance), "key-" + key, Arrays.copyOfRange(types, from, from + 2));
+				List<Row> rows = appendTo(tables.get(instance), "key-" + key,
+						Arrays.copyOfRange(types, from, from + 2));
 				this.instances.forEach((each) -> wake(each, rows));
 			}
 		}
@@ -255,8 +258,7 @@ abstract class HandlerWorkersRules {
 			this.instances.forEach((each) -> wake(each, due()));
 			assertThat(attempts()).isEmpty();
 		});
-		assertThat(handled).hasSize(20)
-			.allSatisfy((key, events) -> assertThat(events).containsExactly(types));
+		assertThat(handled).hasSize(20).allSatisfy((key, events) -> assertThat(events).containsExactly(types));
 	}
 
 	private static void deliverAll(PublisherWorkers workers) {
