@@ -35,7 +35,8 @@ class ConsoleAdviceTests {
 		List<String> messages = messages();
 		List<String> reasons = reasons();
 		assertThat(reasons).hasSizeGreaterThan(10);
-		assertThat(reasons).allSatisfy((reason) -> assertThat(messages).anyMatch(Pattern.compile(reason).asPredicate()));
+		assertThat(reasons)
+			.allSatisfy((reason) -> assertThat(messages).anyMatch(Pattern.compile(reason).asPredicate()));
 	}
 
 	private static List<String> reasons() throws IOException {

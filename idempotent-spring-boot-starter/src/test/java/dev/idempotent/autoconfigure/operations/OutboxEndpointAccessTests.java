@@ -108,8 +108,8 @@ class OutboxEndpointAccessTests {
 
 		};
 		OutboxEndpoint endpoint = new OutboxEndpoint(new OutboxOperations(dataSource, tables, PayloadEncryption.NONE),
-				failing, new JdbcTopicControl(dataSource, tables), new OutboxTopics(List.of(), null, (type) -> List.of()),
-				() -> null, (event) -> {
+				failing, new JdbcTopicControl(dataSource, tables),
+				new OutboxTopics(List.of(), null, (type) -> List.of()), () -> null, (event) -> {
 				}, new OutboxEndpoint.Properties(Show.NEVER, Set.of()));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> endpoint.list("dead", null, null, null, null, null, null, SecurityContext.NONE));
