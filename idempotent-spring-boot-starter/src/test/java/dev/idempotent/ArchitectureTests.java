@@ -103,8 +103,9 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule theTestSupportKnowsWhatItsReadersTestWith = room(TEST, ROOT, OUTBOX, "java..",
 			"org.jspecify..", "org.assertj..", "org.awaitility..", "org.junit.jupiter.api..", "org.opentest4j..",
-			"org.springframework.http..", "org.springframework.mock.web..", "org.springframework.test.web.servlet..",
-			"org.springframework.transaction.support..", "org.springframework.util..");
+			"org.springframework.core.env..", "org.springframework.http..", "org.springframework.mock.web..",
+			"org.springframework.test.web.servlet..", "org.springframework.transaction.support..",
+			"org.springframework.util..", "org.springframework.web.context..");
 
 	@ArchTest
 	static final ArchRule onlyTestSupportKnowsLibrariesOfTests = noClasses().that()
