@@ -263,7 +263,7 @@ public final class CanonicalJson {
 		String mantissa = (mark < 0) ? json : json.substring(0, mark);
 		String sign = json.startsWith("-") ? "-" : "";
 		int point = mantissa.indexOf('.');
-		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && !json.startsWith("0", sign.length())) {
+		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && isPlain(json, sign.length())) {
 			return (point < 0) ? json
 					: StringUtils.trimTrailingCharacter(StringUtils.trimTrailingCharacter(json, '0'), '.');
 		}
@@ -276,6 +276,13 @@ public final class CanonicalJson {
 		BigInteger power = ((mark < 0) ? BigInteger.ZERO : new BigInteger(json.substring(mark + 1)))
 			.add(BigInteger.valueOf(integerDigits - (all.length() - significant.length()) - 1));
 		return sign + decimal(StringUtils.trimTrailingCharacter(significant, '0'), power);
+	}
+
+	/**
+	 * Returns whether a number without an exponent is at least 0.1.
+	 */
+	private static boolean isPlain(String json, int start) {
+		return !json.startsWith("0", start) || (json.length() > start + 2 && json.charAt(start + 2) != '0');
 	}
 
 	/**
