@@ -2,13 +2,13 @@ package dev.idempotent.idempotency.json;
 
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -157,7 +157,7 @@ public final class CanonicalJson {
 	 * are omitted, but must be valid, too.
 	 */
 	private static void appendObject(JsonParser parser, List<JsonPointer> ignored, StringBuilder text) {
-		List<Member> members = new ArrayList<>();
+		SortedMap<String, int[]> places = new TreeMap<>();
 		boolean sorted = true;
 		int start = text.append('{').length();
 		while (parser.nextToken() != JsonToken.END_OBJECT) {
@@ -171,27 +171,17 @@ public final class CanonicalJson {
 			if (below.contains(JsonPointer.empty())) {
 				text.setLength(begin);
 			}
-			sorted = sorted && (members.isEmpty() || members.get(members.size() - 1).name().compareTo(name) < 0);
-			members.add(new Member(name, begin - start, text.length() - start));
-		}
-		if (!sorted) {
-			sort(parser, members, start, text);
-		}
-		close(text, start, '}');
-	}
-
-	private static void sort(JsonParser parser, List<Member> members, int start, StringBuilder text) {
-		String unsorted = text.substring(start);
-		text.setLength(start);
-		members.sort(Comparator.comparing(Member::name));
-		String last = null;
-		for (Member member : members) {
-			if (member.name().equals(last)) {
+			sorted = sorted && (places.isEmpty() || places.lastKey().compareTo(name) < 0);
+			if (places.put(name, new int[] { begin - start, text.length() - start }) != null) {
 				throw new StreamReadException(parser, "Duplicate name");
 			}
-			text.append(unsorted, member.begin(), member.end());
-			last = member.name();
 		}
+		if (!sorted) {
+			String unsorted = text.substring(start);
+			text.setLength(start);
+			places.values().forEach((place) -> text.append(unsorted, place[0], place[1]));
+		}
+		close(text, start, '}');
 	}
 
 	private static void appendArray(JsonParser parser, List<JsonPointer> ignored, StringBuilder text) {
@@ -263,7 +253,7 @@ public final class CanonicalJson {
 		String mantissa = (mark < 0) ? json : json.substring(0, mark);
 		String sign = json.startsWith("-") ? "-" : "";
 		int point = mantissa.indexOf('.');
-		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && !json.startsWith("0", sign.length())) {
+		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && isPlain(json, sign.length())) {
 			return (point < 0) ? json
 					: StringUtils.trimTrailingCharacter(StringUtils.trimTrailingCharacter(json, '0'), '.');
 		}
@@ -276,6 +266,13 @@ public final class CanonicalJson {
 		BigInteger power = ((mark < 0) ? BigInteger.ZERO : new BigInteger(json.substring(mark + 1)))
 			.add(BigInteger.valueOf(integerDigits - (all.length() - significant.length()) - 1));
 		return sign + decimal(StringUtils.trimTrailingCharacter(significant, '0'), power);
+	}
+
+	/**
+	 * Returns whether a number without an exponent is at least 0.1.
+	 */
+	private static boolean isPlain(String json, int start) {
+		return !json.startsWith("0", start) || (json.length() > start + 2 && json.charAt(start + 2) != '0');
 	}
 
 	/**
@@ -293,16 +290,6 @@ public final class CanonicalJson {
 		}
 		return (digits.length() <= integerDigits) ? digits + "0".repeat(integerDigits - digits.length())
 				: digits.substring(0, integerDigits) + "." + digits.substring(integerDigits);
-	}
-
-	/**
-	 * A member of an object.
-	 *
-	 * @param name its name
-	 * @param begin where its text begins
-	 * @param end where it ends, the same if it is ignored
-	 */
-	private record Member(String name, int begin, int end) {
 	}
 
 }
