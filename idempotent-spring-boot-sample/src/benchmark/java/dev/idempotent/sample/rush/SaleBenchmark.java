@@ -141,7 +141,7 @@ class SaleBenchmark {
 	 */
 	private double compilerMillis() {
 		Answer answer = this.http.get("/actuator/metrics/jvm.compilation.time").join();
-		return 1000 * JsonMapper.shared().readTree(answer.body()).at("/measurements/0/value").asDouble();
+		return JsonMapper.shared().readTree(answer.body()).at("/measurements/0/value").asDouble();
 	}
 
 	private static DoubleSupplier clock(long process) {
