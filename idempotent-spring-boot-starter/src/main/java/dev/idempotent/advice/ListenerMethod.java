@@ -10,6 +10,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.BiFunction;
 
@@ -25,7 +26,6 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.MimeTypeUtils;
 import org.springframework.util.ReflectionUtils;
-import org.springframework.util.StringUtils;
 
 /**
  * A method of a bean that is called with messages: with the headers of a message, its
@@ -192,12 +192,14 @@ public final class ListenerMethod {
 	}
 
 	/**
-	 * The charset that the media type of the payload names.
+	 * The charset that the media type of the payload names. Without one, it need not be a
+	 * media type.
 	 * @throws RuntimeException if it is unknown
 	 */
 	private static Charset charset(Map<String, String> headers) {
-		String contentType = headers.get(CONTENT_TYPE);
-		Charset named = StringUtils.hasText(contentType) ? MimeTypeUtils.parseMimeType(contentType).getCharset() : null;
+		String contentType = headers.getOrDefault(CONTENT_TYPE, "");
+		Charset named = contentType.toLowerCase(Locale.ROOT).contains("charset")
+				? MimeTypeUtils.parseMimeType(contentType).getCharset() : null;
 		return (named != null) ? named : StandardCharsets.UTF_8;
 	}
 

@@ -37,6 +37,14 @@ class ListenerMethodTests {
 			.isEqualTo("grün");
 	}
 
+	/**
+	 * Other programs may send what is no media type.
+	 */
+	@Test
+	void readsTextOfAnUnknownTypeAsUtf8() throws Exception {
+		assertThat(text("grün", StandardCharsets.UTF_8, Map.of("content-type", "text"))).isEqualTo("grün");
+	}
+
 	@Test
 	void readsNoTextInACharsetThatItDoesNotKnow() {
 		assertThatExceptionOfType(UnreadablePayloadException.class)

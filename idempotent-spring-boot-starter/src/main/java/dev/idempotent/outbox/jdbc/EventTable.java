@@ -27,6 +27,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TransactionInspector;
+import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
@@ -256,10 +257,13 @@ public class EventTable {
 	}
 
 	/**
-	 * The transaction of a handler can lock its row for longer than the lease.
+	 * The transaction of a handler can lock its row for longer than the lease. MySQL
+	 * waits for it even if the row, which was read before, has had an attempt since.
 	 */
 	private boolean isUnlocked(Connection connection, Head head) {
 		return head.attempts() == 0
+				&& !(this.database.kind(connection) == Database.MYSQL
+						&& OutboxTopics.publisher(head.topic()).equals(OutboxTopics.HANDLERS))
 				|| !Statements
 					.query(connection,
 							"select id from " + this.tables.event()

@@ -13,8 +13,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Lock;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -109,9 +109,7 @@ final class PublisherWorkers {
 	 */
 	private final Queue<Runnable> ready = new ConcurrentLinkedQueue<>();
 
-	private final Lock claiming = new ReentrantLock();
-
-	private final AtomicInteger free = new AtomicInteger();
+	private final AtomicReference<ReentrantLock> claiming = new AtomicReference<>(new ReentrantLock());
 
 	private volatile boolean draining;
 
@@ -251,21 +249,24 @@ final class PublisherWorkers {
 	/**
 	 * No more rows are claimed than workers wait here, so that none waits behind another
 	 * one while its lease passes, and a process that dies has counted few attempts that
-	 * had not begun.
+	 * had not begun. A claim that takes half of the lease, for example because its reply
+	 * is lost, can begin none of its rows: the others wait for it no longer.
 	 */
 	private @Nullable Runnable nextAttempt() throws InterruptedException {
 		this.wakes.await(MAX_WAIT);
-		this.free.incrementAndGet();
-		this.claiming.lock();
+		ReentrantLock lock = this.claiming.get();
+		if (!lock.tryLock(this.lease.toNanos() / 2, TimeUnit.NANOSECONDS)) {
+			this.claiming.compareAndSet(lock, new ReentrantLock());
+			return null;
+		}
 		try {
 			if (this.ready.isEmpty()) {
-				boolean unused = deliverWoken(this.free.get(), Duration.ZERO);
+				boolean unused = deliverWoken(1 + lock.getQueueLength(), Duration.ZERO);
 			}
 			return this.ready.poll();
 		}
 		finally {
-			this.free.decrementAndGet();
-			this.claiming.unlock();
+			lock.unlock();
 		}
 	}
 

@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ToIntFunction;
@@ -159,6 +160,21 @@ abstract class EventTableContract extends EventTableSteps {
 		});
 		assertThat(heads()).isEmpty();
 		assertThat(table().isInTransaction()).isFalse();
+	}
+
+	/**
+	 * Another instance may have read the row before it was claimed.
+	 */
+	@Test
+	void doesNotWaitForTheHandlerOfARow() {
+		append(new NewEvent(OutboxSamples.event("handlers:book", null, "one", new byte[0], Map.of()), false, null));
+		List<Head> read = heads();
+		Claim claim = claim().get(0);
+		inTransaction(() -> {
+			assertThat(table().deleteInTransaction(claim)).isNotNull();
+			return assertThat(CompletableFuture.supplyAsync(() -> claim(read))).succeedsWithin(Duration.ofSeconds(30))
+				.isEqualTo(List.of());
+		});
 	}
 
 	@Test
