@@ -147,7 +147,8 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule theCommonOfTablesKnowsTransactionsAlone = room(DATABASE, SHARED, WORK, "java..",
 			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
-			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..");
+			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..",
+			"jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");
 
 	@ArchTest
 	static final ArchRule transitionsKnowTheJdkAlone = room(STATE, "java..", "org.jspecify..");

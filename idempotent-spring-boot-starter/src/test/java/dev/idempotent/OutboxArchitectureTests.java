@@ -104,8 +104,8 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule appendingKnowsTransactionsAlone = ArchitectureTests.room(OUTBOX + ".transaction", OUTBOX,
-			TABLES, "java..", "org.jspecify..", "org.springframework.core..", "org.springframework.transaction..",
-			"org.springframework.util..", "jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");
+			DATABASE, TABLES, "java..", "org.jspecify..", "org.springframework.core..",
+			"org.springframework.transaction..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule oneClassAloneKnowsHibernate = noClasses().that()

@@ -34,8 +34,8 @@ class SagaArchitectureTests {
 			"java..", "org.jspecify..", "org.springframework.core");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsTransactionsAndNoDatabase = ArchitectureTests.room(ENGINE, SAGA, ROOT,
-			ENCRYPTION, WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core",
+	static final ArchRule theEngineKnowsTransactionsAndNoDataSource = ArchitectureTests.room(ENGINE, SAGA, ROOT,
+			DATABASE, ENCRYPTION, WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core",
 			"org.springframework.dao..", "org.springframework.transaction..");
 
 	@ArchTest

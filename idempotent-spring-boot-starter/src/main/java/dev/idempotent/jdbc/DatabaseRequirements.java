@@ -7,8 +7,8 @@ import java.sql.SQLException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
@@ -36,6 +36,12 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * checked at the start.
  */
 public final class DatabaseRequirements {
+
+	/**
+	 * What a manager does that {@link #hasBegunSeveral}: the end of a sentence.
+	 */
+	public static final String SEVERAL = "commits the transactions of several databases one after another: if one "
+			+ "commit fails, those before it remain";
 
 	private static final Logger logger = LoggerFactory.getLogger(DatabaseRequirements.class);
 
@@ -163,17 +169,13 @@ public final class DatabaseRequirements {
 					+ "application's DataSource in " + place + ".");
 		}
 		boolean bound;
-		long begun;
+		boolean several;
 		try {
-			Map<Object, Object> before = TransactionSynchronizationManager.getResourceMap();
+			Set<Object> before = connections();
 			TransactionStatus status = manager
 				.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
 			bound = TransactionInspector.isBound(dataSource);
-			begun = TransactionSynchronizationManager.getResourceMap()
-				.values()
-				.stream()
-				.filter((resource) -> resource instanceof ConnectionHolder && !before.containsValue(resource))
-				.count();
+			several = hasBegunSeveral(before);
 			manager.rollback(status);
 		}
 		catch (TransactionException ex) {
@@ -188,14 +190,33 @@ public final class DatabaseRequirements {
 							+ ".",
 					null);
 		}
-		if (begun > 1) {
+		if (several) {
 			throw new IdempotentConfigurationException(
-					reason + ", and its transaction manager (" + manager.getClass().getName()
-							+ ") commits the transactions of several databases one after another: if one commit fails, "
-							+ "those before it remain.",
+					reason + ", and its transaction manager (" + manager.getClass().getName() + ") " + SEVERAL + ".",
 					"Name the manager of one DataSource in " + place + ".", null);
 		}
 		return true;
+	}
+
+	/**
+	 * Returns the connections that transactions have bound to the calling thread.
+	 * @return for {@link #hasBegunSeveral}, before a transaction begins
+	 */
+	public static Set<Object> connections() {
+		return TransactionSynchronizationManager.getResourceMap()
+			.values()
+			.stream()
+			.filter(ConnectionHolder.class::isInstance)
+			.collect(Collectors.toUnmodifiableSet());
+	}
+
+	/**
+	 * Returns whether a manager has begun a transaction on each of several databases.
+	 * @param before the connections before it has begun
+	 * @return {@code true} if their commits may have different outcomes
+	 */
+	public static boolean hasBegunSeveral(Set<Object> before) {
+		return connections().stream().filter((connection) -> !before.contains(connection)).count() > 1;
 	}
 
 	/**

@@ -2,28 +2,42 @@ package dev.idempotent.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.work.Workers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcUtils;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Connections that do not participate in a transaction of the calling thread. They are
- * returned with their original settings.
+ * returned with their original settings. A thread that already holds a connection of the
+ * same pool waits at most 2 seconds for one: as many such threads as the pool has
+ * connections would block each other.
  */
 public final class NonTransactionalConnections {
 
@@ -35,6 +49,16 @@ public final class NonTransactionalConnections {
 	private static final List<String> POSTGRESQL_TRANSACTION = List.of("set transaction isolation level read committed",
 			"set local plan_cache_mode = force_custom_plan", "set local enable_seqscan = off",
 			"set local enable_bitmapscan = off");
+
+	/**
+	 * Far below the timeout of a pool, which is 30 seconds for HikariCP.
+	 */
+	private static final Duration MAX_WAIT = Duration.ofSeconds(2);
+
+	private static final int MAX_WAITING = 64;
+
+	private static final Executor waiting = new ThreadPoolExecutor(0, MAX_WAITING, 10, TimeUnit.SECONDS,
+			new SynchronousQueue<>(), Workers.daemons("idempotency-connection-"));
 
 	private static final int ATTEMPTS = 20;
 
@@ -203,12 +227,55 @@ public final class NonTransactionalConnections {
 
 	private Connection open() {
 		try {
-			return this.dataSource.getConnection();
+			return TransactionSynchronizationManager.hasResource(this.dataSource) ? second(this.dataSource)
+					: this.dataSource.getConnection();
 		}
 		// A pool that never reached its database throws an exception of its own type.
 		catch (SQLException | RuntimeException ex) {
 			throw new DataAccessResourceFailureException("There is no connection to the database", ex);
 		}
+	}
+
+	private static Connection second(DataSource pool) throws SQLException {
+		@Nullable CompletableFuture<Connection> second = null;
+		try {
+			second = CompletableFuture.supplyAsync(() -> waitFor(pool), waiting);
+			return second.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw (ex.getCause() instanceof SQLException cause) ? cause : new SQLException(ex.getCause());
+		}
+		catch (TimeoutException | RejectedExecutionException ex) {
+			giveBackLater(second);
+			throw none(ex);
+		}
+		catch (InterruptedException ex) {
+			giveBackLater(second);
+			Thread.currentThread().interrupt();
+			throw none(ex);
+		}
+	}
+
+	private static void giveBackLater(@Nullable CompletableFuture<Connection> late) {
+		if (late != null) {
+			CompletableFuture<Void> unused = late.thenAccept(JdbcUtils::closeConnection);
+		}
+	}
+
+	private static Connection waitFor(DataSource pool) {
+		try {
+			return pool.getConnection();
+		}
+		catch (SQLException ex) {
+			throw new CompletionException(ex);
+		}
+	}
+
+	private static SQLException none(Exception ex) {
+		return new SQLTransientConnectionException(
+				"No second connection within " + MAX_WAIT + " for a thread that holds one in its transaction: "
+						+ "increase the size of the pool (spring.datasource.hikari.maximum-pool-size)",
+				ex);
 	}
 
 	/**

@@ -60,13 +60,18 @@ public class DatabaseRequirementsTests {
 		DataSource one = new DriverManagerDataSource("jdbc:h2:mem:one");
 		PlatformTransactionManager first = new JdbcTransactionManager(one);
 		assertThat(requireTransactions(first, one)).isTrue();
+		PlatformTransactionManager other = new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
+		assertRefuses(new Chain(first, other), one);
+		new TransactionTemplate(other).executeWithoutResult((status) -> {
+			assertThat(requireTransactions(first, one)).isTrue();
+			assertRefuses(new Chain(first, other), one);
+		});
+	}
+
+	private static void assertRefuses(PlatformTransactionManager chain, DataSource dataSource) {
 		assertThatExceptionOfType(IdempotentConfigurationException.class)
-			.isThrownBy(() -> requireTransactions(
-					new Chain(first, new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"))),
-					one))
+			.isThrownBy(() -> requireTransactions(chain, dataSource))
 			.withMessageContaining("Chain) commits the transactions of several databases one after another");
-		new TransactionTemplate(new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other")))
-			.executeWithoutResult((status) -> assertThat(requireTransactions(first, one)).isTrue());
 	}
 
 	@Test
@@ -85,7 +90,7 @@ public class DatabaseRequirementsTests {
 	/**
 	 * Commits the transactions of two managers in turn.
 	 */
-	private record Chain(PlatformTransactionManager first,
+	public record Chain(PlatformTransactionManager first,
 			PlatformTransactionManager second) implements PlatformTransactionManager {
 
 		@Override

@@ -82,7 +82,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 * @throws IdempotentConfigurationException if the data source is a routing one
 	 */
 	public JdbcIdempotencyStore(DataSource dataSource, String table, @Nullable DataSource unpooled) {
-		this.connections = new NonTransactionalConnections(new SecondConnectionDataSource(oneDatabase(dataSource)));
+		this.connections = new NonTransactionalConnections(oneDatabase(dataSource));
 		this.table = table;
 		this.records = new IdempotencyRecords(table);
 		this.renewals = new BatchedRenewals(this.connections, unpooled, this.records);
@@ -92,7 +92,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		DatabaseRequirements.requireOneDatabase(dataSource, "Idempotency keys are stored in a database",
 				"they would be renewed, looked up and deleted only in the default one",
 				"; or keep the keys in Redis, under Guarantee.LEASE");
-		return NonTransactionalConnections.withoutTransactions(dataSource);
+		return dataSource;
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
@@ -22,6 +23,7 @@ import dev.idempotent.idempotency.engine.IdempotencyTransactions.Transaction;
 import dev.idempotent.idempotency.jdbc.IdempotencyRecords.RecordStatements;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
+import dev.idempotent.jdbc.PendingChanges;
 import dev.idempotent.jdbc.TransactionInspector;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -204,7 +206,10 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (joined) {
 			requireRecording(key);
 		}
-		RecordTransaction transaction = new RecordTransaction(open(key, inTest), key, fingerprint, token, inTest);
+		Set<Object> outer = PendingChanges.sessions();
+		TransactionStatus status = open(key, inTest);
+		RecordTransaction transaction = new RecordTransaction(status, PendingChanges.of(status, outer), key,
+				fingerprint, token, inTest);
 		boolean claimed = false;
 		try {
 			Transaction claimedTransaction = claim(transaction, key, fingerprint, lease, joined);
@@ -297,6 +302,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 		private final TransactionStatus status;
 
+		private final PendingChanges changes;
+
 		private final IdempotencyKey key;
 
 		private final Fingerprint fingerprint;
@@ -326,9 +333,10 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 		private boolean confirmed;
 
-		RecordTransaction(TransactionStatus status, IdempotencyKey key, Fingerprint fingerprint, String token,
-				boolean provisional) {
+		RecordTransaction(TransactionStatus status, PendingChanges changes, IdempotencyKey key, Fingerprint fingerprint,
+				String token, boolean provisional) {
 			this.status = status;
+			this.changes = changes;
 			this.key = key;
 			this.fingerprint = fingerprint;
 			this.token = token;
@@ -386,7 +394,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		public void commit(StoredResponse response, Duration retention) {
 			boolean prepared = false;
 			try {
-				this.status.flush();
+				this.changes.flush();
 				if (this.provisional) {
 					complete(response, retention);
 				}

@@ -88,14 +88,16 @@ final class HandlerTransactions {
 	}
 
 	/**
-	 * Begins a transaction to check that it is one on the outbox's database. A database
-	 * that does not answer is not checked.
+	 * Begins a transaction to check that it is one on the outbox's database, and on no
+	 * other one. A database that does not answer is not checked.
 	 * @throws dev.idempotent.IdempotentConfigurationException if it is not
 	 */
 	void verify(AnnotatedMethod method) {
 		try {
+			Set<Object> before = DatabaseRequirements.connections();
 			TransactionStatus status = this.manager.getTransaction(this.definition);
 			boolean suitable = isSuitable(status);
+			boolean several = DatabaseRequirements.hasBegunSeveral(before);
 			this.manager.rollback(status);
 			if (!suitable) {
 				throw method.invalid(
@@ -103,6 +105,14 @@ final class HandlerTransactions {
 								+ ", which does not work on the outbox's DataSource",
 						"Name the manager of that DataSource in @Transactional on the method, mark the DataSource of "
 								+ "the manager as @Primary, or set transactional = false.",
+						null);
+			}
+			if (several) {
+				throw method.invalid(
+						"runs in transactions of " + this.manager.getClass().getName() + ", which "
+								+ DatabaseRequirements.SEVERAL,
+						"Name the manager of the outbox's DataSource alone in @Transactional on the method, or set "
+								+ "transactional = false.",
 						null);
 			}
 		}

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 
+import dev.idempotent.jdbc.PendingChanges;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
@@ -230,7 +231,9 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private void writeCollected() {
 		if (anyOrdered(this.collected)) {
-			// Still collects what callbacks of entities append.
+			// The order of the events is that of their rows, which must follow the order
+			// in which transactions lock what they change. Still collects what callbacks
+			// of entities append.
 			this.changes.flush();
 		}
 		requireMark(this.collected);

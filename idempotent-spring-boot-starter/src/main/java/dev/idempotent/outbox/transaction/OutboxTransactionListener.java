@@ -7,6 +7,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import dev.idempotent.jdbc.PendingChanges;
 import dev.idempotent.outbox.jdbc.EventTable;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;

@@ -60,6 +60,14 @@ public interface SagaStore {
 	@Nullable StoredSaga find(IdempotencyKey id);
 
 	/**
+	 * Finds a saga that the transaction could not insert, as its id exists. Needs another
+	 * connection only if the isolation of the transaction hides the saga.
+	 * @param id the id
+	 * @return the saga, or {@code null}
+	 */
+	@Nullable StoredSaga findInTransaction(IdempotencyKey id);
+
+	/**
 	 * Writes entries of a saga that is {@link SagaStatus#EXECUTING} before its deadline,
 	 * or {@link SagaStatus#COMPENSATING}. Renews the lease and resets the attempts. An
 	 * entry that the journal has keeps the time at which it began.

@@ -69,7 +69,7 @@ final class StartedSagas implements TransactionSynchronization {
 		}
 		Fingerprint own = current.started.get(saga.id());
 		if (own == null) {
-			requireSame(saga, store.find(saga.id()));
+			requireSame(saga, store.findInTransaction(saga.id()));
 		}
 		else if (saga.fingerprint().contradicts(own)) {
 			throw new IdempotencyMismatchException(saga.id());

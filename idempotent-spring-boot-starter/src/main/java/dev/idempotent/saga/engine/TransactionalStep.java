@@ -2,11 +2,13 @@ package dev.idempotent.saga.engine;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.jdbc.PendingChanges;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.FailureClassifier.Verdict;
@@ -61,12 +63,12 @@ final class TransactionalStep {
 		boolean stored = this.run.presence() != Presence.ABSENT;
 		IdempotencyContext context = actionContext(entry, stored);
 		return this.run.observe(entry.name(), () -> {
-			End<?> end = inTransaction(entry, (status) -> {
+			End<?> end = inTransaction(entry, (changes) -> {
 				Object value = this.call.act(context);
 				if (!stored && context.calls().keyed() > 0) {
 					throw new IllegalStateException("The action has ignored that its call was not sent");
 				}
-				status.flush();
+				changes.flush();
 				return this.run.done(entry, this.call.type(), value);
 			});
 			return end.isCommitted() ? Objects.requireNonNull(this.run.at(entry.number()))
@@ -94,9 +96,9 @@ final class TransactionalStep {
 		Object result = this.run.resultOf(entry, this.call.type());
 		IdempotencyContext context = new IdempotencyContext(this.run.owner().undoKey(entry), this.process);
 		this.run.observe(entry.name(), () -> {
-			End<?> end = inTransaction(entry, (status) -> {
+			End<?> end = inTransaction(entry, (changes) -> {
 				this.call.compensate(context, result);
-				status.flush();
+				changes.flush();
 				return entry.in(StepState.COMPENSATED);
 			});
 			if (!end.isCommitted()) {
@@ -106,13 +108,13 @@ final class TransactionalStep {
 		});
 	}
 
-	private End<List<JournalEntry>> inTransaction(JournalEntry entry, Function<TransactionStatus, JournalEntry> work) {
+	private End<List<JournalEntry>> inTransaction(JournalEntry entry, Function<PendingChanges, JournalEntry> work) {
 		boolean first = this.run.presence() == Presence.ABSENT;
 		int steps = first ? 1 : this.run.nextSteps();
 		PlatformTransactionManager manager = this.run.resources().transactions();
-		End<List<JournalEntry>> end = run(manager, this.run.name() + "." + entry.name(), (status) -> {
+		End<List<JournalEntry>> end = run(manager, this.run.name() + "." + entry.name(), (changes) -> {
 			lock(first, steps);
-			List<JournalEntry> entries = this.run.unwritten(apply(work, status));
+			List<JournalEntry> entries = this.run.unwritten(apply(work, changes));
 			if (!this.run.store().writeInTransaction(this.run.owner(), steps, entries, this.run.lease())) {
 				// Such as after a deadlock whose exception the action has caught.
 				throw new CannotAcquireLockException("The database has rolled back the beginning of the step");
@@ -141,9 +143,9 @@ final class TransactionalStep {
 		}
 	}
 
-	private static JournalEntry apply(Function<TransactionStatus, JournalEntry> work, TransactionStatus status) {
+	private static JournalEntry apply(Function<PendingChanges, JournalEntry> work, PendingChanges changes) {
 		try {
-			return work.apply(status);
+			return work.apply(changes);
 		}
 		catch (RuntimeException | Error ex) {
 			throw ex;
@@ -207,10 +209,11 @@ final class TransactionalStep {
 	 * Runs work in a new transaction.
 	 * @throws RunAbortedError if the work throws it, after a rollback
 	 */
-	static <T> End<T> run(PlatformTransactionManager manager, String name, Function<TransactionStatus, T> work) {
+	static <T> End<T> run(PlatformTransactionManager manager, String name, Function<PendingChanges, T> work) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
 		definition.setName(name);
 		AtomicInteger completion = new AtomicInteger(TransactionSynchronization.STATUS_UNKNOWN);
+		Set<Object> outer = PendingChanges.sessions();
 		TransactionStatus status;
 		T result;
 		try {
@@ -223,7 +226,7 @@ final class TransactionalStep {
 			if (TransactionSynchronizationManager.isSynchronizationActive()) {
 				TransactionSynchronizationManager.registerSynchronization(new Ending(completion));
 			}
-			result = work.apply(status);
+			result = work.apply(PendingChanges.of(status, outer));
 		}
 		catch (RunAbortedError ex) {
 			rollback(manager, status);

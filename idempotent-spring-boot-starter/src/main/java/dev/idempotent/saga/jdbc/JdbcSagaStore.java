@@ -157,6 +157,13 @@ public final class JdbcSagaStore implements SagaStore {
 		return this.database.runStatement((sql) -> find(sql, id));
 	}
 
+	@Override
+	public @Nullable StoredSaga findInTransaction(IdempotencyKey id) {
+		StoredSaga visible = this.database.<@Nullable StoredSaga>join((sql) -> find(sql, id));
+		// The snapshot of REPEATABLE READ may be older than the saga.
+		return (visible != null) ? visible : find(id);
+	}
+
 	private @Nullable StoredSaga find(SagaSql sql, IdempotencyKey id) {
 		Database kind = sql.database();
 		String select = COLUMNS + kind.microsUntil("s.due_at") + " as due, " + kind.millisSince("s.created_at")

@@ -7,6 +7,8 @@ import dev.idempotent.idempotency.Idempotent;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
+import org.hibernate.FlushMode;
+import org.hibernate.Session;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
@@ -63,6 +65,17 @@ class MethodsWithJpaTests {
 			transaction.executeWithoutResult((status) -> seats.book("k", "1A"));
 			assertThat(seats.book("k", "1A")).isEqualTo("1A booked");
 			assertThat(booked(context)).isOne();
+		});
+	}
+
+	@Test
+	void leaveDraftsThatTheyFlushManuallyUnwritten() {
+		run((context) -> {
+			Seats seats = context.getBean(Seats.class);
+			assertThat(seats.draft("k", "1A")).isEqualTo("1A booked");
+			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> seats.draft("joined", "1B"));
+			assertThat(booked(context)).isZero();
+			assertThat(context.getBean(Effects.class).records()).isEqualTo(2);
 		});
 	}
 
@@ -127,6 +140,13 @@ class MethodsWithJpaTests {
 		@Transactional
 		@Idempotent(key = "#key", ignore = "seat", guarantee = Guarantee.TRANSACTION)
 		public String book(String key, String seat) {
+			return persist(seat);
+		}
+
+		@Transactional
+		@Idempotent(key = "#key", ignore = "seat", guarantee = Guarantee.TRANSACTION)
+		public String draft(String key, String seat) {
+			this.entities.unwrap(Session.class).setHibernateFlushMode(FlushMode.MANUAL);
 			return persist(seat);
 		}
 

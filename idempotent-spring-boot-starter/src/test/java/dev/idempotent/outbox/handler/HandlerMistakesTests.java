@@ -9,6 +9,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
+import dev.idempotent.jdbc.DatabaseRequirementsTests.Chain;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxPublisher;
@@ -69,6 +70,9 @@ class HandlerMistakesTests {
 		assertStops(ReadOnly.class, "does not join the transaction that removes the event");
 		assertStops(NoManager.class, "and there is no transaction manager, or several", "transactional = false");
 		assertStops(OtherDatabase.class, "does not work on the outbox's DataSource", "DataSourceTransactionManager");
+		assertStops(SeveralDatabases.class,
+				"Chain, which commits the transactions of several databases one after another",
+				"Name the manager of the outbox's DataSource alone", "transactional = false");
 	}
 
 	@Test
@@ -315,6 +319,17 @@ class HandlerMistakesTests {
 		PlatformTransactionManager other() {
 			return new DataSourceTransactionManager(
 					new SimpleDriverDataSource(new org.h2.Driver(), "jdbc:h2:mem:other-handlers"));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class SeveralDatabases extends Fine {
+
+		@Bean
+		PlatformTransactionManager chain(DataSource dataSource) {
+			return new Chain(new DataSourceTransactionManager(dataSource), new DataSourceTransactionManager(
+					new SimpleDriverDataSource(new org.h2.Driver(), "jdbc:h2:mem:other-handlers")));
 		}
 
 	}

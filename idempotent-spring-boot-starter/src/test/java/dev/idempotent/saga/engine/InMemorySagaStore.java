@@ -82,6 +82,11 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
+	public @Nullable StoredSaga findInTransaction(IdempotencyKey id) {
+		return find(id);
+	}
+
+	@Override
 	public boolean write(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease) {
 		return this.rows.change(owner.id(),
 				(row) -> row.steps <= steps && progress(row, owner, status, steps, entries, lease));

@@ -1,12 +1,17 @@
 package dev.idempotent.saga.engine;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
@@ -20,19 +25,24 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for sagas that callbacks of a transaction start.
  */
 class StartedSagasTests {
+
+	private static final Duration SHORT = Duration.ofMillis(500);
 
 	private final HikariDataSource dataSource = new HikariDataSource();
 
@@ -96,8 +106,63 @@ class StartedSagasTests {
 		assertThat(output).contains("ERROR").contains(lost.id().digest()).contains("after the commit");
 	}
 
+	@Test
+	void needNoSecondConnectionIfTheyAreStartedAgain() {
+		this.dataSource.setMaximumPoolSize(1);
+		this.dataSource.setConnectionTimeout(SHORT.toMillis());
+		NewSaga saga = saga();
+		start(saga);
+		transactions().executeWithoutResult((status) -> {
+			start(saga);
+			assertThatExceptionOfType(IdempotencyMismatchException.class)
+				.isThrownBy(() -> start(saga(saga.owner(), "another order")));
+		});
+		assertThat(this.handedOver).containsExactly(saga.id());
+	}
+
+	@Test
+	void areFoundOnASecondConnectionIfTheTransactionIsOlder() {
+		NewSaga saga = saga();
+		startBesideAnOlderTransaction(saga, () -> start(saga));
+		assertThat(this.handedOver).containsExactly(saga.id());
+	}
+
+	@Test
+	void waitForASecondConnectionForSecondsOnly() {
+		this.dataSource.setMaximumPoolSize(2);
+		NewSaga saga = saga();
+		startBesideAnOlderTransaction(saga, () -> {
+			try (Connection last = this.dataSource.getConnection()) {
+				assertThat(last.isClosed()).isFalse();
+				assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> start(saga))
+					.havingRootCause()
+					.isInstanceOf(TimeoutException.class);
+			}
+			catch (SQLException ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+	}
+
+	/**
+	 * Starts a saga while a transaction is open that does not see it.
+	 */
+	private void startBesideAnOlderTransaction(NewSaga saga, Runnable then) {
+		TransactionTemplate older = transactions();
+		older.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+		older.executeWithoutResult((status) -> {
+			assertThat(this.store.findInTransaction(saga.id())).isNull();
+			CompletableFuture.runAsync(() -> start(saga)).join();
+			then.run();
+		});
+	}
+
+	private TransactionTemplate transactions() {
+		return new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
+	}
+
 	private void run(TransactionSynchronization callback) {
-		new TransactionTemplate(new JdbcTransactionManager(this.dataSource))
+		transactions()
 			.executeWithoutResult((status) -> TransactionSynchronizationManager.registerSynchronization(callback));
 	}
 
@@ -106,8 +171,12 @@ class StartedSagasTests {
 	}
 
 	private static NewSaga saga() {
-		return new NewSaga(SagaOwner.first(Samples.key()), "checkout", SagaStatus.STARTED, "process",
-				Samples.fingerprint("order"), new byte[] { 1 }, Duration.ofMinutes(1), Duration.ofMinutes(10));
+		return saga(SagaOwner.first(Samples.key()), "order");
+	}
+
+	private static NewSaga saga(SagaOwner owner, String request) {
+		return new NewSaga(owner, "checkout", SagaStatus.STARTED, "process", Samples.fingerprint(request),
+				new byte[] { 1 }, Duration.ofMinutes(1), Duration.ofMinutes(10));
 	}
 
 }

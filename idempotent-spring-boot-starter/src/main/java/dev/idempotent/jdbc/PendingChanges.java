@@ -1,4 +1,4 @@
-package dev.idempotent.outbox.transaction;
+package dev.idempotent.jdbc;
 
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -13,11 +13,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * The changes that a transaction has not written yet, such as those of JPA entities. They
- * are flushed before ordered events are inserted: the order of the events is that of
- * their rows, which must follow the order in which transactions lock what they change.
+ * The changes that a transaction has not written yet, such as those of JPA entities.
  */
-final class PendingChanges {
+public final class PendingChanges {
 
 	private static final boolean HIBERNATE = isPresent("org.hibernate.engine.spi.SessionImplementor")
 			&& isPresent("org.springframework.orm.jpa.EntityManagerHolder");
@@ -33,33 +31,38 @@ final class PendingChanges {
 
 	/**
 	 * Returns the sessions in transactions of the calling thread.
+	 * @return what identifies them
 	 */
-	static Set<Object> sessions() {
+	public static Set<Object> sessions() {
 		return HIBERNATE ? HibernateSessions.inTransactions() : Set.of();
 	}
 
 	/**
-	 * Returns the changes of a transaction that has just begun.
-	 * @param outer the sessions that were in transactions before
+	 * Returns the changes of a transaction that has just begun, or was joined.
+	 * @param transaction the transaction
+	 * @param outer the sessions that were in transactions before; one of them is that of
+	 * a transaction that was joined
+	 * @return its changes
 	 */
-	static PendingChanges of(TransactionExecution transaction, Set<Object> outer) {
+	public static PendingChanges of(TransactionExecution transaction, Set<Object> outer) {
 		Set<Object> own = sessions().stream()
-			.filter((session) -> !outer.contains(session))
+			.filter((session) -> !transaction.isNewTransaction() || !outer.contains(session))
 			.collect(Collectors.toUnmodifiableSet());
 		return new PendingChanges((transaction instanceof TransactionStatus status) ? status : null, own);
 	}
 
 	/**
 	 * Returns the changes of a transaction that cannot be flushed.
+	 * @return those that are not written before the commit
 	 */
-	static PendingChanges unknown() {
+	public static PendingChanges unknown() {
 		return new PendingChanges(null, Set.of());
 	}
 
 	/**
 	 * Writes the changes before the commit, unless the application flushes them manually.
 	 */
-	void flush() {
+	public void flush() {
 		if (this.transaction != null && (!HIBERNATE || HibernateSessions.allowFlush(this.sessions))) {
 			this.transaction.flush();
 		}
@@ -68,7 +71,7 @@ final class PendingChanges {
 	/**
 	 * Writes the changes unless a flush is in progress, which only Hibernate reports.
 	 */
-	void flushUnlessFlushing() {
+	public void flushUnlessFlushing() {
 		if (HIBERNATE) {
 			flush();
 		}
