@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * a lost reply. Operations commit by themselves, except for those whose name ends with
  * {@code InTransaction}: they belong to the transaction of the calling thread. Failures
  * are {@link org.springframework.dao.DataAccessException}s; those of a wait for a lock
- * are {@link org.springframework.dao.PessimisticLockingFailureException}s.
+ * are {@link org.springframework.dao.PessimisticLockingFailureException}s. A write that
+ * renews the lease may leave it while at least two thirds of it are left.
  */
 public interface SagaStore {
 
@@ -43,14 +44,15 @@ public interface SagaStore {
 	boolean insert(NewSaga saga, List<JournalEntry> entries);
 
 	/**
-	 * Inserts a saga without entries, unless its id exists. Waits for another transaction
-	 * that inserts it. Its number of steps is 1 if it is {@link SagaStatus#EXECUTING},
-	 * for the step that the transaction contains. One that is {@link SagaStatus#STARTED}
-	 * is due at once.
+	 * Inserts a saga with its first entries, unless its id exists. Waits for another
+	 * transaction that inserts it. Its number of steps is 1 if it is
+	 * {@link SagaStatus#EXECUTING}, for the step that the transaction contains. One that
+	 * is {@link SagaStatus#STARTED} is due at once.
 	 * @param saga the saga
+	 * @param entries its entries
 	 * @return {@code false} if the id exists
 	 */
-	boolean insertInTransaction(NewSaga saga);
+	boolean insertInTransaction(NewSaga saga, List<JournalEntry> entries);
 
 	/**
 	 * Finds a saga with its entries.
@@ -74,24 +76,27 @@ public interface SagaStore {
 
 	/**
 	 * Locks a saga that is {@link SagaStatus#EXECUTING} before its deadline, or
-	 * {@link SagaStatus#COMPENSATING}, until the end of the transaction. Renews the lease
-	 * and resets the attempts.
+	 * {@link SagaStatus#COMPENSATING}, until the end of the transaction. Writes entries,
+	 * renews the lease and resets the attempts.
 	 * @param owner the owner
 	 * @param status the expected status
 	 * @param steps the new number of steps, larger than the stored one: it proves to
 	 * {@link #writeInTransaction} that the lock was not lost
+	 * @param entries the entries that are known before the work of the transaction
 	 * @param lease the lease
 	 * @return {@code false} if nothing was locked
 	 */
-	boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease);
+	boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries,
+			Duration lease);
 
 	/**
 	 * Writes entries of a saga that the transaction has locked or inserted.
 	 * @param owner the owner
 	 * @param steps the number of steps that was written with the lock; 1 if the saga was
 	 * inserted
-	 * @param entries the entries; each is inserted, or replaced if the journal has it
-	 * @param lease the lease
+	 * @param entries the entries; each is inserted, or replaced if the journal has it.
+	 * Empty if all were written with the lock
+	 * @param lease the lease; zero leaves it as it was written with the lock
 	 * @return {@code false} if the transaction has lost its lock, and must roll back
 	 */
 	boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease);
@@ -356,6 +361,10 @@ public interface SagaStore {
 	record JournalEntry(String name, int number, StepKind kind, StepState state, byte @Nullable [] result,
 			@Nullable String reason, int refusedUndos) {
 
+		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name());
+
+		private static final Set<String> UNDONE = Set.of(StepState.COMPENSATED.name(), StepState.SKIPPED.name());
+
 		boolean isDone() {
 			return this.result != null;
 		}
@@ -372,11 +381,16 @@ public interface SagaStore {
 		 * Whether it must be undone before the saga is compensated.
 		 */
 		boolean isToUndo() {
-			if (this.kind == StepKind.TRANSACTION || this.kind == StepKind.CALL || this.state == StepState.COMPENSATED
-					|| this.state == StepState.SKIPPED) {
-				return false;
-			}
-			return this.kind == StepKind.CANCELLED_CALL || !isRefused();
+			return isToUndo(this.kind.name(), this.state.name(), isRefused());
+		}
+
+		/**
+		 * Whether a step must be undone, also if a later version of the application has
+		 * recorded it.
+		 */
+		static boolean isToUndo(String kind, String state, boolean refused) {
+			return !WITHOUT_UNDO.contains(kind) && !UNDONE.contains(state)
+					&& (!refused || kind.equals(StepKind.CANCELLED_CALL.name()));
 		}
 
 		JournalEntry done(byte[] stored) {

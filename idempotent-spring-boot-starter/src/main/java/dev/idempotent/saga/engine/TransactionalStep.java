@@ -1,5 +1,6 @@
 package dev.idempotent.saga.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,13 +62,14 @@ final class TransactionalStep {
 		boolean stored = this.run.presence() != Presence.ABSENT;
 		IdempotencyContext context = actionContext(entry, stored);
 		return this.run.observe(entry.name(), () -> {
-			End<?> end = inTransaction(entry, (status) -> {
+			JournalEntry known = (this.call.type() == Void.class) ? this.run.done(entry, Void.class, null) : null;
+			End<?> end = inTransaction(entry, known, (status) -> {
 				Object value = this.call.act(context);
 				if (!stored && context.calls().keyed() > 0) {
 					throw new IllegalStateException("The action has ignored that its call was not sent");
 				}
 				status.flush();
-				return this.run.done(entry, this.call.type(), value);
+				return (known != null) ? known : this.run.done(entry, this.call.type(), value);
 			});
 			return end.isCommitted() ? Objects.requireNonNull(this.run.at(entry.number()))
 					: this.run.keep(refused(entry, end, context));
@@ -94,10 +96,11 @@ final class TransactionalStep {
 		Object result = this.run.resultOf(entry, this.call.type());
 		IdempotencyContext context = new IdempotencyContext(this.run.owner().undoKey(entry), this.process);
 		this.run.observe(entry.name(), () -> {
-			End<?> end = inTransaction(entry, (status) -> {
+			JournalEntry undone = entry.in(StepState.COMPENSATED);
+			End<?> end = inTransaction(entry, undone, (status) -> {
 				this.call.compensate(context, result);
 				status.flush();
-				return entry.in(StepState.COMPENSATED);
+				return undone;
 			});
 			if (!end.isCommitted()) {
 				throw undoFailed(entry, end);
@@ -106,18 +109,27 @@ final class TransactionalStep {
 		});
 	}
 
-	private End<List<JournalEntry>> inTransaction(JournalEntry entry, Function<TransactionStatus, JournalEntry> work) {
+	/**
+	 * Writes the entry with the lock if it is known before the work: both are one commit.
+	 */
+	private End<List<JournalEntry>> inTransaction(JournalEntry entry, @Nullable JournalEntry known,
+			Function<TransactionStatus, JournalEntry> work) {
 		boolean first = this.run.presence() == Presence.ABSENT;
 		int steps = first ? 1 : this.run.nextSteps();
 		PlatformTransactionManager manager = this.run.resources().transactions();
 		End<List<JournalEntry>> end = run(manager, this.run.name() + "." + entry.name(), (status) -> {
-			lock(first, steps);
-			List<JournalEntry> entries = this.run.unwritten(apply(work, status));
-			if (!this.run.store().writeInTransaction(this.run.owner(), steps, entries, this.run.lease())) {
+			long begun = System.nanoTime();
+			List<JournalEntry> before = (known != null) ? this.run.unwritten(known) : List.of();
+			lock(first, steps, before);
+			JournalEntry outcome = apply(work, status);
+			List<JournalEntry> after = (known != null) ? List.of() : this.run.unwritten(outcome);
+			boolean isLong = System.nanoTime() - begun > this.run.lease().toNanos() / 3;
+			if (!this.run.store()
+				.writeInTransaction(this.run.owner(), steps, after, isLong ? this.run.lease() : Duration.ZERO)) {
 				// Such as after a deadlock whose exception the action has caught.
 				throw new CannotAcquireLockException("The database has rolled back the beginning of the step");
 			}
-			return entries;
+			return (known != null) ? before : after;
 		});
 		if (end.isCommitted()) {
 			this.run.written(steps, Objects.requireNonNull(end.result()));
@@ -128,11 +140,12 @@ final class TransactionalStep {
 		return end;
 	}
 
-	private void lock(boolean first, int steps) {
+	private void lock(boolean first, int steps, List<JournalEntry> entries) {
 		SagaStore store = this.run.store();
 		try {
-			if (!(first ? store.insertInTransaction(Objects.requireNonNull(this.run.fresh()))
-					: store.lockInTransaction(this.run.owner(), this.run.status(), steps, this.run.lease()))) {
+			if (!(first ? store.insertInTransaction(Objects.requireNonNull(this.run.fresh()), entries)
+					: store.lockInTransaction(this.run.owner(), this.run.status(), steps, entries,
+							this.run.lease()))) {
 				throw new RunAbortedError(first ? Cause.EXISTS : Cause.LOST);
 			}
 		}

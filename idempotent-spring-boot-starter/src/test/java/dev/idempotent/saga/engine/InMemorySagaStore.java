@@ -69,8 +69,9 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean insertInTransaction(NewSaga saga) {
+	public boolean insertInTransaction(NewSaga saga, List<JournalEntry> entries) {
 		InMemorySaga row = new InMemorySaga(saga, now());
+		row.write(entries, now());
 		row.steps = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
 		return this.rows.insertInTransaction(row, this.lockTimeout);
 	}
@@ -88,9 +89,10 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
+	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries,
+			Duration lease) {
 		return this.rows.changeInTransaction(owner.id(),
-				(row) -> row.steps < steps && progress(row, owner, status, steps, List.of(), lease));
+				(row) -> row.steps < steps && progress(row, owner, status, steps, entries, lease));
 	}
 
 	private boolean progress(InMemorySaga row, SagaOwner owner, SagaStatus status, int steps,
@@ -111,7 +113,9 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			if (!row.isOwnedBy(owner) || row.steps != steps || !row.status.isOpen()) {
 				return false;
 			}
-			row.lease(lease, now());
+			if (!lease.isZero()) {
+				row.lease(lease, now());
+			}
 			row.write(entries, now());
 			return true;
 		});

@@ -36,7 +36,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	@Test
 	void insertsASagaWithTheWorkOfItsFirstStep() {
 		transactions().executeWithoutResult((status) -> {
-			assertThat(this.store.insertInTransaction(this.saga)).isTrue();
+			assertThat(this.store.insertInTransaction(this.saga, List.of())).isTrue();
 			assertThat(this.store.find(this.saga.id())).isNull();
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isTrue();
 		});
@@ -49,17 +49,17 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	@Test
 	void startsASagaIfTheTransactionCommits() {
 		NewSaga started = SagaSamples.saga("checkout", SagaStatus.STARTED);
-		transactions().executeWithoutResult((status) -> assertThat(this.store.insertInTransaction(started)).isTrue());
+		transactions().executeWithoutResult((status) -> assertThat(this.store.insertInTransaction(started, List.of())).isTrue());
 		assertThat(this.store.find(started.id()))
 			.satisfies((found) -> assertThat(found.status()).isEqualTo(SagaStatus.STARTED))
 			.satisfies((found) -> assertThat(found.steps()).isZero());
-		transactions().executeWithoutResult((status) -> assertThat(this.store.insertInTransaction(started)).isFalse());
+		transactions().executeWithoutResult((status) -> assertThat(this.store.insertInTransaction(started, List.of())).isFalse());
 	}
 
 	@Test
 	void forgetsAnInsertThatIsRolledBack() {
 		transactions().executeWithoutResult((status) -> {
-			this.store.insertInTransaction(this.saga);
+			this.store.insertInTransaction(this.saga, List.of());
 			status.setRollbackOnly();
 		});
 		assertThat(this.store.find(this.saga.id())).isNull();
@@ -69,7 +69,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	void writesAStepWithTheTransactionOfItsWork() {
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE)).isTrue();
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isTrue();
 			assertThat(find().steps()).isZero();
 		});
@@ -78,11 +78,57 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	}
 
 	@Test
+	void writesAStepThatIsKnownBeforeItsWorkWithTheLock() {
+		transactions().executeWithoutResult((status) -> {
+			assertThat(this.store.insertInTransaction(this.saga, this.done)).isTrue();
+			assertThat(this.store.writeInTransaction(this.owner, 1, List.of(), Duration.ZERO)).isTrue();
+		});
+		transactions().executeWithoutResult((status) -> {
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2,
+					List.of(SagaSamples.done("hold", 2)), LEASE))
+				.isTrue();
+			status.setRollbackOnly();
+		});
+		assertThat(find().journal()).extracting((step) -> step.entry().name()).containsExactly("order");
+		transactions().executeWithoutResult((status) -> {
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2,
+					List.of(SagaSamples.done("hold", 2)), LEASE))
+				.isTrue();
+			assertThat(this.store.writeInTransaction(this.owner, 2, List.of(), Duration.ZERO)).isTrue();
+		});
+		assertThat(find().journal()).extracting((step) -> step.entry().name()).containsExactly("order", "hold");
+		assertThat(find().steps()).isEqualTo(2);
+	}
+
+	@Test
+	void renewsALeaseAfterLongWork() {
+		this.store.insert(this.saga, List.of());
+		pass(LEASE.minus(SECOND));
+		transactions().executeWithoutResult((status) -> {
+			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE);
+			this.store.writeInTransaction(this.owner, 1, List.of(), LEASE.multipliedBy(3));
+		});
+		assertThat(find().due()).isGreaterThan(LEASE.multipliedBy(2));
+	}
+
+	@Test
+	void renewsALeaseOfWhichAThirdIsUsed() {
+		this.store.insert(this.saga, List.of());
+		pass(LEASE.dividedBy(2));
+		this.store.write(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE);
+		assertThat(find().due()).isGreaterThan(LEASE.multipliedBy(2).dividedBy(3));
+		pass(LEASE.dividedBy(2));
+		transactions().executeWithoutResult((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING,
+				2, List.of(), LEASE));
+		assertThat(find().due()).isGreaterThan(LEASE.multipliedBy(2).dividedBy(3));
+	}
+
+	@Test
 	void replacesAnEntryWithTheTransactionOfItsUndo() {
 		this.store.insert(this.saga, this.done);
 		this.store.change(this.owner, compensate("declined"), List.of());
 		transactions().executeWithoutResult((status) -> {
-			this.store.lockInTransaction(this.owner, SagaStatus.COMPENSATING, 2, LEASE);
+			this.store.lockInTransaction(this.owner, SagaStatus.COMPENSATING, 2, List.of(), LEASE);
 			this.store.writeInTransaction(this.owner, 2, List.of(this.done.get(0).in(StepState.COMPENSATED)), LEASE);
 		});
 		assertThat(find().journal()).extracting((step) -> step.entry().state()).containsExactly(StepState.COMPENSATED);
@@ -92,14 +138,14 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	void forgetsAStepThatIsRolledBack() {
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
-			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE);
+			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE);
 			this.store.writeInTransaction(this.owner, 1, this.done, LEASE);
 			status.setRollbackOnly();
 		});
 		assertThat(find().steps()).isZero();
 		assertThat(find().journal()).isEmpty();
 		transactions().executeWithoutResult(
-				(status) -> assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE))
+				(status) -> assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE))
 					.isTrue());
 	}
 
@@ -107,14 +153,14 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	void locksOnlyForTheOwnerInTime() {
 		this.store.insert(this.saga, this.done);
 		transactions().executeWithoutResult((status) -> {
-			assertThat(this.store.lockInTransaction(new SagaOwner(this.saga.id(), 2), SagaStatus.EXECUTING, 2, LEASE))
+			assertThat(this.store.lockInTransaction(new SagaOwner(this.saga.id(), 2), SagaStatus.EXECUTING, 2, List.of(), LEASE))
 				.isFalse();
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.COMPENSATING, 2, LEASE)).isFalse();
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isFalse();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.COMPENSATING, 2, List.of(), LEASE)).isFalse();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE)).isFalse();
 		});
 		pass(TIMEOUT);
 		transactions().executeWithoutResult(
-				(status) -> assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, LEASE))
+				(status) -> assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, List.of(), LEASE))
 					.isFalse());
 	}
 
@@ -123,7 +169,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
-			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE);
+			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE);
 			assertThat(this.store.writeInTransaction(this.owner, 2, this.done, LEASE)).isFalse();
 			assertThat(this.store.writeInTransaction(new SagaOwner(this.saga.id(), 2), 1, this.done, LEASE)).isFalse();
 		});
@@ -138,7 +184,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 		this.store.insert(free, List.of());
 		pass(LEASE);
 		transactions().executeWithoutResult((status) -> {
-			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, SECOND);
+			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), SECOND);
 			this.store.renew(List.of(this.owner), TIMEOUT);
 			assertThat(this.store.takeOver(this.saga.id(), "second", LEASE)).isNull();
 			assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 1)).extracting((taken) -> taken.owner().id())
@@ -162,7 +208,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 		this.store.insert(this.saga, List.of());
 		this.store.insert(free, List.of());
 		transactions().executeWithoutResult((status) -> {
-			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, SECOND);
+			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), SECOND);
 			this.store.renew(List.of(this.owner, free.owner()), TIMEOUT);
 			assertThat(Objects.requireNonNull(this.store.find(free.id())).due()).isGreaterThan(LEASE);
 		});
@@ -171,12 +217,12 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	@Test
 	void limitsTheWaitForAnotherTransactionThatInserts() {
 		transactions().executeWithoutResult((status) -> {
-			this.store.insertInTransaction(this.saga);
+			this.store.insertInTransaction(this.saga, List.of());
 			assertThatExceptionOfType(PessimisticLockingFailureException.class)
 				.isThrownBy(() -> store(SHORT).insert(this.saga, this.done));
 			assertThat(onAnotherThread(() -> assertThatExceptionOfType(PessimisticLockingFailureException.class)
 				.isThrownBy(() -> transactions(SHORT)
-					.executeWithoutResult((other) -> store(SHORT).insertInTransaction(this.saga)))))
+					.executeWithoutResult((other) -> store(SHORT).insertInTransaction(this.saga, List.of())))))
 				.succeedsWithin(1, TimeUnit.MINUTES);
 		});
 		assertThat(find().journal()).isEmpty();
@@ -187,7 +233,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	void waitsForAnotherTransactionThatInserts(boolean commits) throws Exception {
 		CompletableFuture<Boolean> late = new CompletableFuture<>();
 		transactions().executeWithoutResult((status) -> {
-			this.store.insertInTransaction(this.saga);
+			this.store.insertInTransaction(this.saga, List.of());
 			CompletableFuture<Void> unused = onAnotherThread(
 					() -> late.complete(this.store.insert(this.saga, this.done)));
 			awaitAWaitingInsert();
@@ -213,9 +259,9 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	void needsATransactionForWhatBelongsToOne() {
 		this.store.insert(this.saga, List.of());
 		assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
-			.isThrownBy(() -> this.store.insertInTransaction(this.saga));
+			.isThrownBy(() -> this.store.insertInTransaction(this.saga, List.of()));
 		assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
-			.isThrownBy(() -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE));
+			.isThrownBy(() -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE));
 		assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
 			.isThrownBy(() -> this.store.writeInTransaction(this.owner, 0, this.done, LEASE));
 	}

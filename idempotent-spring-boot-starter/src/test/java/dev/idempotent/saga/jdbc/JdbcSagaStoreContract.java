@@ -73,7 +73,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
 			Object before = status.createSavepoint();
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE)).isTrue();
 			status.rollbackToSavepoint(before);
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
 			status.setRollbackOnly();
@@ -84,7 +84,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 	void losesAnInsertByARollbackToASavepoint() {
 		transactions().executeWithoutResult((status) -> {
 			Object before = status.createSavepoint();
-			assertThat(this.store.insertInTransaction(this.saga)).isTrue();
+			assertThat(this.store.insertInTransaction(this.saga, List.of())).isTrue();
 			status.rollbackToSavepoint(before);
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
 			status.setRollbackOnly();
@@ -95,7 +95,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 	void keepsTheLockWhenTheWorkRollsBackToItsOwnSavepoint() {
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE)).isTrue();
 			Object later = status.createSavepoint();
 			status.rollbackToSavepoint(later);
 			status.releaseSavepoint(later);
@@ -109,7 +109,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		Assumptions.assumeFalse(rows().platform().equals("postgresql"));
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE)).isTrue();
 			rows().template().execute("create table if not exists committing (id integer)");
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
 			status.setRollbackOnly();
@@ -174,7 +174,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		DataSource other = new DriverManagerDataSource("jdbc:h2:mem:other");
 		new TransactionTemplate(new DataSourceTransactionManager(other))
 			.executeWithoutResult((status) -> assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
-				.isThrownBy(() -> this.store.insertInTransaction(this.saga)));
+				.isThrownBy(() -> this.store.insertInTransaction(this.saga, List.of())));
 		assertThat(this.store.find(this.saga.id())).isNull();
 	}
 
@@ -183,7 +183,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		SagaStore proxied = new JdbcSagaStore(new TransactionAwareDataSourceProxy(rows().dataSource()), rows().tables(),
 				LEASE);
 		transactions().executeWithoutResult((status) -> {
-			assertThat(proxied.insertInTransaction(this.saga)).isTrue();
+			assertThat(proxied.insertInTransaction(this.saga, List.of())).isTrue();
 			assertThat(proxied.find(this.saga.id())).isNull();
 		});
 		assertThat(find().owner()).isEqualTo(this.owner);
@@ -251,7 +251,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		for (int i = 0; i < 100; i++) {
 			try {
 				return Boolean.TRUE.equals(transactions()
-					.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, number, LEASE)
+					.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, number, List.of(), LEASE)
 							&& this.store.writeInTransaction(this.owner, number,
 									List.of(SagaSamples.done("step " + number, number)), LEASE)));
 			}

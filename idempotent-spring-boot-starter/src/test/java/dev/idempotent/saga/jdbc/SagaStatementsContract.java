@@ -91,6 +91,16 @@ abstract class SagaStatementsContract {
 		return "done";
 	}
 
+	final String twoResults() {
+		for (String name : List.of("one", "two")) {
+			this.saga.step(name, String.class).runInTransaction(() -> {
+				insert(name);
+				return name;
+			});
+		}
+		return "done";
+	}
+
 	final String threeCalls() {
 		for (String name : List.of("one", "two", "three")) {
 			this.saga.step(name).run(() -> {

@@ -74,12 +74,26 @@ class SagaStatementsIntegrationTests {
 	}
 
 	@Test
+	void takesOneStatementForAStepInATransactionThatIsKnownBefore() {
+		List<JournalEntry> known = List.of(SagaSamples.done("hold", 1));
+		assertThat(statements(
+				() -> this.transactions.execute((status) -> this.store.insertInTransaction(this.saga, known)
+						&& this.store.writeInTransaction(this.owner, 1, List.of(), Duration.ZERO))))
+			.isOne();
+		assertThat(statements(() -> this.transactions
+			.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, known, LEASE)
+					&& this.store.writeInTransaction(this.owner, 2, List.of(), Duration.ZERO))))
+			.isOne();
+	}
+
+	@Test
 	void takesTwoStatementsForAStepInATransaction() {
-		assertThat(statements(() -> this.transactions.execute((status) -> this.store.insertInTransaction(this.saga)
-				&& this.store.writeInTransaction(this.owner, 1, this.entries, LEASE))))
+		assertThat(statements(
+				() -> this.transactions.execute((status) -> this.store.insertInTransaction(this.saga, List.of())
+						&& this.store.writeInTransaction(this.owner, 1, this.entries, Duration.ZERO))))
 			.isEqualTo(2);
 		assertThat(statements(() -> this.transactions
-			.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, LEASE)
+			.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, List.of(), LEASE)
 					&& this.store.writeInTransaction(this.owner, 2, this.entries, LEASE))))
 			.isEqualTo(2);
 	}
