@@ -103,8 +103,9 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule theTestSupportKnowsWhatItsReadersTestWith = room(TEST, ROOT, OUTBOX, "java..",
 			"org.jspecify..", "org.assertj..", "org.awaitility..", "org.junit.jupiter.api..", "org.opentest4j..",
-			"org.springframework.http..", "org.springframework.mock.web..", "org.springframework.test.web.servlet..",
-			"org.springframework.transaction.support..", "org.springframework.util..");
+			"org.springframework.core.env..", "org.springframework.http..", "org.springframework.mock.web..",
+			"org.springframework.test.web.servlet..", "org.springframework.transaction.support..",
+			"org.springframework.util..", "org.springframework.web.context..");
 
 	@ArchTest
 	static final ArchRule onlyTestSupportKnowsLibrariesOfTests = noClasses().that()
@@ -178,10 +179,12 @@ class ArchitectureTests {
 			"org.springframework.transaction..", "org.springframework.util..", "tools.jackson..");
 
 	@ArchTest
-	static final ArchRule adviceKnowsSpringsAdviceAndExpressionsAlone = room(ADVICE, SHARED, "java..", "org.slf4j..",
-			"org.jspecify..", "org.aopalliance..", "org.springframework.aop..", "org.springframework.beans..",
-			"org.springframework.core..", "org.springframework.expression..",
-			"org.springframework.transaction.interceptor..", "org.springframework.util..");
+	static final ArchRule adviceKnowsSpringsAdviceExpressionsAndThreadsAlone = room(ADVICE, SHARED, "java..",
+			"org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
+			"org.springframework.beans..", "org.springframework.context.i18n..", "org.springframework.core..",
+			"org.springframework.expression..", "org.springframework.security.core.context..",
+			"org.springframework.transaction.interceptor..", "org.springframework.util..",
+			"org.springframework.web.context.request..");
 
 	@ArchTest
 	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, SHARED, ROOT, ADVICE, JSON, "java..",

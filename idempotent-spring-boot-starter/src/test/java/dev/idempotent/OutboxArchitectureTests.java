@@ -87,7 +87,8 @@ class OutboxArchitectureTests {
 	@ArchTest
 	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(TABLES, SHARED, OUTBOX, DATABASE,
 			ENCRYPTION, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
-			"org.springframework.jdbc..", "org.springframework.util..", "tools.jackson..");
+			"org.springframework.jdbc..", "org.springframework.util..", "tools.jackson..",
+			"com.fasterxml.jackson.annotation");
 
 	@ArchTest
 	static final ArchRule handlersKnowTransactionsAndNoBroker = ArchitectureTests.room(HANDLER, SHARED, ADVICE, ROOT,

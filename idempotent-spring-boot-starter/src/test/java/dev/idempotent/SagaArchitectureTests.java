@@ -48,8 +48,7 @@ class SagaArchitectureTests {
 			SHARED, "dev.idempotent.advice", ROOT, ROOT + ".method", ROOT + ".operation", "java..", "org.jspecify..",
 			"org.aopalliance..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",
-			"org.springframework.security.core.context..", "org.springframework.transaction.interceptor..",
-			"org.springframework.util..", "org.springframework.web.context.request..", "tools.jackson..");
+			"org.springframework.transaction.interceptor..", "org.springframework.util..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule theOtherPromisesKnowNoSagas = noClasses().that()

@@ -15,6 +15,10 @@ public final class Report {
 
 	private static final double MOST_FOR_OTHERS = 0.10;
 
+	private static final double LOWER = 0.25;
+
+	private static final double UPPER = 0.75;
+
 	private static final String RATIO = "  / ";
 
 	private static final String OTHERS = "other processes";
@@ -85,13 +89,13 @@ public final class Report {
 	}
 
 	/**
-	 * A Markdown table of each figure's median and range, grouped by scenario, and a line
+	 * A Markdown table of each figure's median and quartiles, grouped by scenario, and a line
 	 * for each figure that has a goal.
 	 */
 	@Override
 	public String toString() {
 		StringBuilder table = new StringBuilder();
-		line(table, "scenario", "contender", "figure", "median", "min", "max", "rounds");
+		line(table, "scenario", "contender", "figure", "median", "25 %", "75 %", "times");
 		line(table, "---", "---", "---", "---:", "---:", "---:", "---:");
 		this.rows.keySet()
 			.stream()
@@ -106,7 +110,7 @@ public final class Report {
 		this.ratios.forEach((row, values) -> {
 			Samples samples = Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray());
 			table.append(String.format(Locale.ROOT, "%nRATIO %s %s %s %s", row.figure(), text(samples.median()),
-					text(samples.min()), text(samples.max())));
+					text(samples.percentile(LOWER)), text(samples.percentile(UPPER))));
 		});
 		return table.append(System.lineSeparator()).toString();
 	}
@@ -126,8 +130,8 @@ public final class Report {
 
 	private static void line(StringBuilder table, Row row, List<Double> values) {
 		Samples samples = Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray());
-		line(table, row.scenario(), row.contender(), row.figure(), text(samples.median()), text(samples.min()),
-				text(samples.max()), Integer.toString(values.size()));
+		line(table, row.scenario(), row.contender(), row.figure(), text(samples.median()), text(samples.percentile(LOWER)),
+				text(samples.percentile(UPPER)), Integer.toString(values.size()));
 	}
 
 	private static void line(StringBuilder table, Object... cells) {

@@ -28,14 +28,6 @@ public final class Samples {
 	}
 
 	/**
-	 * The smallest.
-	 * @return the first
-	 */
-	public double min() {
-		return this.sorted[0];
-	}
-
-	/**
 	 * The largest.
 	 * @return the last
 	 */

@@ -6,6 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +23,9 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.MimeTypeUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * A method of a bean that is called with messages: with the headers of a message, its
@@ -31,6 +34,8 @@ import org.springframework.util.ReflectionUtils;
 public final class ListenerMethod {
 
 	private static final String ASYNC = "org.springframework.scheduling.annotation.Async";
+
+	private static final String CONTENT_TYPE = "content-type";
 
 	private static final String HEADERS = ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)
 		.getType()
@@ -153,7 +158,8 @@ public final class ListenerMethod {
 	/**
 	 * Converts a message to arguments.
 	 * @param headers the headers
-	 * @param payload the payload, or {@code null} if there is none
+	 * @param payload the payload, or {@code null} if there is none; text is in the
+	 * charset that the header {@code content-type} names, by default UTF-8
 	 * @param reader converts payloads to types other than {@code byte[]} and
 	 * {@code String}
 	 * @return the arguments
@@ -164,12 +170,12 @@ public final class ListenerMethod {
 		@Nullable Object[] arguments = new @Nullable Object[this.parameters.size()];
 		for (int i = 0; i < arguments.length; i++) {
 			Type type = this.parameters.get(i);
-			arguments[i] = isHeaders(type) ? headers : read(payload, type, reader);
+			arguments[i] = isHeaders(type) ? headers : read(payload, headers, type, reader);
 		}
 		return arguments;
 	}
 
-	private static @Nullable Object read(byte @Nullable [] payload, Type type,
+	private static @Nullable Object read(byte @Nullable [] payload, Map<String, String> headers, Type type,
 			BiFunction<byte[], Type, @Nullable Object> reader) throws UnreadablePayloadException {
 		if (payload == null) {
 			throw new UnreadablePayloadException("There is no payload", null);
@@ -178,11 +184,21 @@ public final class ListenerMethod {
 			return payload;
 		}
 		try {
-			return (type == String.class) ? new String(payload, StandardCharsets.UTF_8) : reader.apply(payload, type);
+			return (type == String.class) ? new String(payload, charset(headers)) : reader.apply(payload, type);
 		}
 		catch (RuntimeException ex) {
 			throw new UnreadablePayloadException("The payload cannot be converted to " + type.getTypeName(), ex);
 		}
+	}
+
+	/**
+	 * The charset that the media type of the payload names.
+	 * @throws RuntimeException if it is unknown
+	 */
+	private static Charset charset(Map<String, String> headers) {
+		String contentType = headers.get(CONTENT_TYPE);
+		Charset named = StringUtils.hasText(contentType) ? MimeTypeUtils.parseMimeType(contentType).getCharset() : null;
+		return (named != null) ? named : StandardCharsets.UTF_8;
 	}
 
 	/**

@@ -14,9 +14,11 @@ import java.util.List;
  */
 final class LengthPrefixedDigest {
 
-	private static final MessageDigest EMPTY = sha256();
-
-	private static final boolean CLONEABLE = EMPTY instanceof Cloneable;
+	/**
+	 * To look the provider up, or to copy an empty digest, takes longer than to digest a
+	 * key.
+	 */
+	private static final ThreadLocal<MessageDigest> digests = ThreadLocal.withInitial(LengthPrefixedDigest::sha256);
 
 	private LengthPrefixedDigest() {
 	}
@@ -74,16 +76,12 @@ final class LengthPrefixedDigest {
 	}
 
 	/**
-	 * Copies an empty digest where the provider supports it, which costs less than to
-	 * look the provider up.
+	 * An error may have left a digest of this thread unfinished.
 	 */
 	private static MessageDigest begin() {
-		try {
-			return CLONEABLE ? (MessageDigest) EMPTY.clone() : sha256();
-		}
-		catch (CloneNotSupportedException ex) {
-			return sha256();
-		}
+		MessageDigest digest = digests.get();
+		digest.reset();
+		return digest;
 	}
 
 	private static MessageDigest sha256() {

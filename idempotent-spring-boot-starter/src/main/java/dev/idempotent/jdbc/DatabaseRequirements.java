@@ -7,7 +7,10 @@ import java.sql.SQLException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -19,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -27,6 +31,7 @@ import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * What all promises require of the application's database and transaction manager,
@@ -144,8 +149,8 @@ public final class DatabaseRequirements {
 	}
 
 	/**
-	 * Requires that a manager begins its transactions on a data source. Only logs a
-	 * warning if the database does not answer.
+	 * Requires that a manager begins its transactions on a data source, and on no other
+	 * one. Only logs a warning if the database does not answer.
 	 * @param manager the manager
 	 * @param dataSource the data source whose connections it must bind
 	 * @param reason why that is required: a clause
@@ -155,11 +160,22 @@ public final class DatabaseRequirements {
 	 */
 	public static boolean requireTransactions(PlatformTransactionManager manager, DataSource dataSource, String reason,
 			String place) {
+		if (isJta(manager)) {
+			throw jta(manager, reason, "Name the DataSourceTransactionManager or JpaTransactionManager of the "
+					+ "application's DataSource in " + place + ".");
+		}
 		boolean bound;
+		long begun;
 		try {
+			Map<Object, Object> before = TransactionSynchronizationManager.getResourceMap();
 			TransactionStatus status = manager
 				.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
 			bound = TransactionInspector.isBound(dataSource);
+			begun = TransactionSynchronizationManager.getResourceMap()
+				.values()
+				.stream()
+				.filter((resource) -> resource instanceof ConnectionHolder && !before.containsValue(resource))
+				.count();
 			manager.rollback(status);
 		}
 		catch (TransactionException ex) {
@@ -174,7 +190,43 @@ public final class DatabaseRequirements {
 							+ ".",
 					null);
 		}
+		if (begun > 1) {
+			throw new IdempotentConfigurationException(
+					reason + ", and its transaction manager (" + manager.getClass().getName()
+							+ ") commits the transactions of several databases one after another: if one commit fails, "
+							+ "those before it remain.",
+					"Name the manager of one DataSource in " + place + ".", null);
+		}
 		return true;
+	}
+
+	/**
+	 * Rejects an application all of whose transaction managers are ones of JTA.
+	 * @param beans contains the managers
+	 * @param reason why another one is required: a clause
+	 * @throws IdempotentConfigurationException if there is no other one
+	 */
+	public static void requireOtherThanJta(BeanFactory beans, String reason) {
+		List<TransactionManager> all = beans.getBeanProvider(TransactionManager.class).stream().toList();
+		if (!all.isEmpty() && all.stream().allMatch(DatabaseRequirements::isJta)) {
+			throw jta(all.get(0), reason,
+					"Use the DataSourceTransactionManager or JpaTransactionManager of the application's DataSource.");
+		}
+	}
+
+	private static IdempotentConfigurationException jta(TransactionManager manager, String reason, String action) {
+		return new IdempotentConfigurationException(reason + ", and its transaction manager ("
+				+ manager.getClass().getName() + ") is one of JTA, which is not supported.", action, null);
+	}
+
+	/**
+	 * Returns whether a manager is that of JTA, which binds no connection when a
+	 * transaction begins.
+	 */
+	private static boolean isJta(TransactionManager manager) {
+		// By name, because the class needs the API of JTA.
+		return Stream.<@Nullable Class<?>>iterate(manager.getClass(), Objects::nonNull, Class::getSuperclass)
+			.anyMatch((type) -> type.getName().equals("org.springframework.transaction.jta.JtaTransactionManager"));
 	}
 
 	/**

@@ -83,6 +83,29 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 
 	/**
 	 * Rolls back what the connection of the calling thread's transaction has not
+	 * committed.
+	 * <p>
+	 * To be called for a transaction that completes without having announced it
+	 * ({@code beforeCompletion}), and not as committed. Spring takes a
+	 * {@code TransactionException} that a synchronization throws before the commit for
+	 * one of the commit itself: it does not roll back, and resets the connection, which
+	 * commits.
+	 * @param target the data source whose connections transaction managers bind
+	 */
+	public static void rollBack(DataSource target) {
+		boolean unused = join(target, (connection) -> {
+			try {
+				connection.rollback();
+				return true;
+			}
+			catch (SQLException ex) {
+				throw Statements.translate("", ex);
+			}
+		});
+	}
+
+	/**
+	 * Rolls back what the connection of the calling thread's transaction has not
 	 * committed, and closes it, so that its commit fails.
 	 * @param target the data source whose connections transaction managers bind
 	 */

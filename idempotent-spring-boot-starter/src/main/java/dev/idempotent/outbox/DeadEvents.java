@@ -46,8 +46,11 @@ public interface DeadEvents {
 	 * @param next the row after which the next page begins, or {@code null} if this is
 	 * the last one; a page that examined its limit of rows can be empty without being the
 	 * last one
+	 * @param newest the row of the event that died last, for
+	 * {@link DeadFilter#upTo() changes} of no other events than there are now; 0 if there
+	 * is none
 	 */
-	record DeadPage(List<DeadEvent> events, @Nullable Long next) {
+	record DeadPage(List<DeadEvent> events, @Nullable Long next, long newest) {
 	}
 
 	/**
@@ -73,13 +76,24 @@ public interface DeadEvents {
 	 * @param id the id of one event, or {@code null} for any
 	 * @param type the type, or {@code null} for any
 	 * @param topic the topic, or {@code null} for any
+	 * @param upTo the last row, or {@code null} for any
 	 */
-	record DeadFilter(@Nullable UUID id, @Nullable String type, @Nullable String topic) {
+	record DeadFilter(@Nullable UUID id, @Nullable String type, @Nullable String topic, @Nullable Long upTo) {
 
 		/**
 		 * Matches all dead events.
 		 */
 		public static final DeadFilter ALL = new DeadFilter(null, null, null);
+
+		/**
+		 * Creates a filter of events in any row.
+		 * @param id the id of one event, or {@code null} for any
+		 * @param type the type, or {@code null} for any
+		 * @param topic the topic, or {@code null} for any
+		 */
+		public DeadFilter(@Nullable UUID id, @Nullable String type, @Nullable String topic) {
+			this(id, type, topic, null);
+		}
 
 	}
 

@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
-import dev.idempotent.stream.StreamObservation.Delivery;
 import dev.idempotent.stream.StreamObservation.Scope;
 import dev.idempotent.stream.StreamObserver.Outcome;
 import dev.idempotent.stream.StreamObserver.ProcessedEntry;
@@ -84,7 +83,7 @@ final class EntryDelivery {
 		}
 		AtomicReference<@Nullable Scope> scope = new AtomicReference<>();
 		this.observers
-			.run(() -> scope.set(opening.open(new Delivery(group, entry.id(), entry.deliveries(), entry.headers()))));
+			.run(() -> scope.set(opening.open(group, entry.id(), entry.deliveries(), entry.headers())));
 		return scope.get();
 	}
 

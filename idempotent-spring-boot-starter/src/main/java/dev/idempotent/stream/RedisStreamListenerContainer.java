@@ -91,7 +91,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		this.subscriptions = new SubscriptionScanner(this.beans, this.converter).scan();
+		this.subscriptions = Subscription.findAll(this.beans, this.converter);
 		if (!this.subscriptions.isEmpty()) {
 			this.connections = this.connector.get();
 			this.inspector = new StreamInspector(this.subscriptions, this.connections);

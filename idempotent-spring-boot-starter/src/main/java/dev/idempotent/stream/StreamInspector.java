@@ -13,6 +13,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import dev.idempotent.redis.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
@@ -78,10 +79,10 @@ public final class StreamInspector {
 	public List<GroupDetails> details() {
 		Duration timeout = this.connections.timeout();
 		try (DedicatedRedisConnection own = this.connections.connect()) {
-			List<Inquired> inquired = this.subscriptions.stream()
-				.map((each) -> new Inquired(new Inquiry(own, timeout), each))
+			List<Supplier<GroupDetails>> replies = this.subscriptions.stream()
+				.map((each) -> inquire(new Inquiry(own, timeout), each))
 				.toList();
-			return inquired.stream().map(Inquired::details).toList();
+			return replies.stream().map(Supplier::get).toList();
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The state of the streams could not be read", ex);
@@ -110,53 +111,36 @@ public final class StreamInspector {
 	}
 
 	/**
-	 * The commands that have been sent for one group.
+	 * Sends the commands for one group.
+	 * @return waits for their replies
 	 */
-	private static final class Inquired {
+	private static Supplier<GroupDetails> inquire(Inquiry inquiry, Subscription subscription) {
+		byte[] stream = Entry.bytes(subscription.stream());
+		Future<List<Object>> groups = inquiry.send((redis) -> redis.xinfoGroups(stream));
+		Future<List<Object>> consumers = inquiry
+			.send((redis) -> redis.xinfoConsumers(stream, Entry.bytes(subscription.group())));
+		Future<Long> length = inquiry.send((redis) -> redis.xlen(stream));
+		Future<Long> deadLength = inquiry.send((redis) -> redis.xlen(Entry.bytes(subscription.deadStream())));
+		return () -> {
+			List<Object> found = inquiry.await(groups);
+			GroupBacklog backlog = (found != null) ? GroupBacklog.of(found, subscription.group()) : null;
+			List<GroupMember> members = members(inquiry.await(consumers));
+			Long entries = inquiry.await(length);
+			Long deadEntries = inquiry.await(deadLength);
+			return new GroupDetails(subscription.consumerGroup(), subscription.concurrency(), entries, backlog, members,
+					subscription.deadStream(), deadEntries, inquiry.problem());
+		};
+	}
 
-		private final Subscription subscription;
-
-		private final Inquiry inquiry;
-
-		private final Future<List<Object>> groups;
-
-		private final Future<List<Object>> consumers;
-
-		private final Future<Long> length;
-
-		private final Future<Long> deadLength;
-
-		Inquired(Inquiry inquiry, Subscription subscription) {
-			byte[] stream = Entry.bytes(subscription.stream());
-			this.subscription = subscription;
-			this.inquiry = inquiry;
-			this.groups = inquiry.send((redis) -> redis.xinfoGroups(stream));
-			this.consumers = inquiry.send((redis) -> redis.xinfoConsumers(stream, Entry.bytes(subscription.group())));
-			this.length = inquiry.send((redis) -> redis.xlen(stream));
-			this.deadLength = inquiry.send((redis) -> redis.xlen(Entry.bytes(subscription.deadStream())));
-		}
-
-		GroupDetails details() {
-			List<Object> found = this.inquiry.await(this.groups);
-			GroupBacklog backlog = (found != null) ? GroupBacklog.of(found, this.subscription.group()) : null;
-			List<GroupMember> members = members(this.inquiry.await(this.consumers));
-			Long entries = this.inquiry.await(this.length);
-			Long deadEntries = this.inquiry.await(this.deadLength);
-			return new GroupDetails(this.subscription.consumerGroup(), this.subscription.concurrency(), entries,
-					backlog, members, this.subscription.deadStream(), deadEntries, this.inquiry.problem());
-		}
-
-		private static List<GroupMember> members(@Nullable List<Object> reply) {
-			return (reply == null) ? List.of()
-					: reply.stream()
-						.map(GroupMember::of)
-						.sorted(Comparator.comparingLong(GroupMember::pending)
-							.reversed()
-							.thenComparingLong(GroupMember::idleMillis))
-						.limit(MAX_CONSUMERS)
-						.toList();
-		}
-
+	private static List<GroupMember> members(@Nullable List<Object> reply) {
+		return (reply == null) ? List.of()
+				: reply.stream()
+					.map(GroupMember::of)
+					.sorted(Comparator.comparingLong(GroupMember::pending)
+						.reversed()
+						.thenComparingLong(GroupMember::idleMillis))
+					.limit(MAX_CONSUMERS)
+					.toList();
 	}
 
 	/**

@@ -12,22 +12,14 @@ public interface StreamObservation {
 
 	/**
 	 * Opens a scope on the thread that calls the listener.
-	 * @param delivery the entry
-	 * @return closed after the delivery, on the same thread
-	 */
-	Scope open(Delivery delivery);
-
-	/**
-	 * A delivery that begins.
-	 *
 	 * @param group the group that the entry is delivered to
 	 * @param id the id of the entry in its stream
 	 * @param deliveries how often it has been delivered, including this time; 0 if it is
 	 * lost
 	 * @param headers all fields but the payload
+	 * @return closed after the delivery, on the same thread
 	 */
-	record Delivery(ConsumerGroup group, String id, long deliveries, Map<String, String> headers) {
-	}
+	Scope open(ConsumerGroup group, String id, long deliveries, Map<String, String> headers);
 
 	/**
 	 * The scope of one delivery.

@@ -46,7 +46,22 @@ public final class OutboxEvents implements Iterable<OutboxEvent> {
 	 * @return an outbox with the same effect
 	 */
 	public Outbox record(Outbox outbox) {
-		return new RecordingOutbox(outbox);
+		return new Outbox() {
+
+			@Override
+			public void append(Collection<OutboxEvent> events) {
+				outbox.append(events);
+				Appended part = new Appended(List.copyOf(events));
+				OutboxEvents.this.appended.add(part);
+				TransactionSynchronizationManager.registerSynchronization(part);
+			}
+
+			@Override
+			public void requireTransaction() {
+				outbox.requireTransaction();
+			}
+
+		};
 	}
 
 	@Override
@@ -92,29 +107,6 @@ public final class OutboxEvents implements Iterable<OutboxEvent> {
 	 */
 	public void clear() {
 		this.appended.clear();
-	}
-
-	private final class RecordingOutbox implements Outbox {
-
-		private final Outbox outbox;
-
-		private RecordingOutbox(Outbox outbox) {
-			this.outbox = outbox;
-		}
-
-		@Override
-		public void append(Collection<OutboxEvent> events) {
-			this.outbox.append(events);
-			Appended part = new Appended(List.copyOf(events));
-			OutboxEvents.this.appended.add(part);
-			TransactionSynchronizationManager.registerSynchronization(part);
-		}
-
-		@Override
-		public void requireTransaction() {
-			this.outbox.requireTransaction();
-		}
-
 	}
 
 	/**

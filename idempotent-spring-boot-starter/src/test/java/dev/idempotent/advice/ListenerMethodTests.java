@@ -1,16 +1,22 @@
 package dev.idempotent.advice;
 
 import java.lang.reflect.Type;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
+import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.outbox.OutboxHandler;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.ResolvableType;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class ListenerMethodTests {
 
@@ -21,12 +27,37 @@ class ListenerMethodTests {
 			.isEqualTo(ResolvableType.forClassWithGenerics(List.class, Order.class).getType().getTypeName());
 	}
 
+	@Test
+	void readsTextInTheCharsetOfItsMediaType() throws Exception {
+		assertThat(text("grün", StandardCharsets.UTF_8, Map.of())).isEqualTo("grün");
+		assertThat(text("grün", StandardCharsets.UTF_8, Map.of("content-type", "application/json"))).isEqualTo("grün");
+		assertThat(text("grün", StandardCharsets.ISO_8859_1, Map.of("content-type", "text/plain;charset=ISO-8859-1")))
+			.isEqualTo("grün");
+		assertThat(text("grün", StandardCharsets.UTF_16BE, Map.of("content-type", "text/plain; charset=\"utf-16be\"")))
+			.isEqualTo("grün");
+	}
+
+	@Test
+	void readsNoTextInACharsetThatItDoesNotKnow() {
+		assertThatExceptionOfType(UnreadablePayloadException.class)
+			.isThrownBy(() -> text("grün", StandardCharsets.UTF_8, Map.of("content-type", "text/plain;charset=none")))
+			.withMessage("The payload cannot be converted to java.lang.String");
+	}
+
+	private static @Nullable Object text(String text, Charset charset, Map<String, String> headers) throws Exception {
+		return find(TakesText.class).arguments(headers, text.getBytes(charset), (payload, type) -> null)[0];
+	}
+
 	private static Type payloadOf(Class<?> type) {
+		return Objects.requireNonNull(find(type).payloadType());
+	}
+
+	private static ListenerMethod find(Class<?> type) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerBeanDefinition("bean", new RootBeanDefinition(type));
 		List<ListenerMethod> found = ListenerMethod.findAll(beans, OutboxHandler.class);
 		assertThat(found).hasSize(1);
-		return Objects.requireNonNull(found.get(0).payloadType());
+		return found.get(0);
 	}
 
 	record Order(String id) {
@@ -42,6 +73,10 @@ class ListenerMethodTests {
 	}
 
 	static class Inherits extends Base<Order> {
+
+	}
+
+	static class TakesText extends Base<String> {
 
 	}
 

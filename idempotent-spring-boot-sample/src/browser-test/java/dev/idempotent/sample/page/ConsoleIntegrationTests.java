@@ -356,6 +356,20 @@ class ConsoleIntegrationTests {
 	}
 
 	@Test
+	void discardsNoEventThatDiedAfterTheListWasRead() {
+		dieOnce("parcel.sent");
+		open("#events/dead");
+		button("Discard all dead events").click();
+		assertThat(dialog()).containsText("but none that died after this list was read");
+		dieOnce("parcel.lost");
+		dialog().getByRole(AriaRole.TEXTBOX).fill(NOTE);
+		confirm("Discard");
+		assertThat(result()).containsText("1 event discarded.");
+		assertThat(link("parcel.lost")).isVisible();
+		assertThat(rows("outbox_dead")).isOne();
+	}
+
+	@Test
 	void pagesThroughAHundredThousandDeadEvents() {
 		this.jdbc
 			.sql("""

@@ -50,9 +50,7 @@ class RushCommand {
 		int users = this.properties.users();
 		int stock = this.properties.stock();
 		int perUser = this.properties.perUser();
-		int measured = Math.min(users, 1_000);
-		// Warms up.
-		this.rushes.measure(measured, measured, Behaviour.RESERVE, false);
+		warmUp(Math.min(users, 1_000));
 		Rush rush = this.rushes.ofPeople(users, stock, perUser);
 		out.printf("%d users want %d units of %s, %d for each user%n", users, stock, rush.item(), perUser);
 		rush.open();
@@ -60,9 +58,13 @@ class RushCommand {
 		print(rush.figures(), out);
 		Verdict verdict = rush.verdict();
 		verdict.lines().forEach(out::println);
-		out.printf("Compared with the naive sale, medians of rounds in turn, each of %d users:%n", measured);
-		Comparison.of(this.rushes, measured).forEach(out::println);
 		return verdict.holds();
+	}
+
+	private void warmUp(int users) {
+		Rush rush = this.rushes.of(users, users, Behaviour.RESERVE, false);
+		rush.open();
+		rush.run();
 	}
 
 	private static void print(Figures figures, PrintStream out) {

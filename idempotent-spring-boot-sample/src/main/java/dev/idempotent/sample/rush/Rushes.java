@@ -4,7 +4,6 @@ import java.net.URI;
 import java.util.List;
 
 import dev.idempotent.sample.rush.RushPlan.Behaviour;
-import dev.idempotent.sample.rush.RushTally.Figures;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
@@ -36,16 +35,6 @@ class Rushes {
 	 */
 	Rush of(int users, int stock, Behaviour behaviour, boolean naive) {
 		return of(new RushPlan(users, stock, 1, behaviour, naive, false));
-	}
-
-	/**
-	 * Runs a rush of users who behave equally.
-	 */
-	Figures measure(int users, int stock, Behaviour behaviour, boolean naive) {
-		Rush rush = of(users, stock, behaviour, naive);
-		rush.open();
-		rush.run();
-		return rush.figures();
 	}
 
 	private Rush of(RushPlan plan) {

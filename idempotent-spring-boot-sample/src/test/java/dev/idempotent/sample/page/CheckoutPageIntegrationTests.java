@@ -1,11 +1,16 @@
 package dev.idempotent.sample.page;
 
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
 
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,9 +48,14 @@ class CheckoutPageIntegrationTests {
 	}
 
 	@Test
-	void drawsTheStepsAsTheyHappen() throws IOException {
-		this.page.click("check-out");
-		awaitStates("Done", "Acting", "Not begun");
+	void drawsTheStepsAsTheyHappen(@Autowired DataSource dataSource) throws IOException, SQLException {
+		try (Connection connection = dataSource.getConnection()) {
+			connection.setAutoCommit(false);
+			// The gateway cannot charge until the page has shown that it is asked to.
+			connection.createStatement().execute("lock table charges in share mode");
+			this.page.click("check-out");
+			awaitStates("Done", "Acting", "Not begun");
+		}
 		awaitStates("Done", "Done", "Done");
 		this.page.awaitTexts("#saga-sentence", COMPLETE);
 		this.page.awaitTexts("#saga-effects", EFFECTS);

@@ -23,15 +23,17 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A sale on three instances, while Redis, PostgreSQL and the instances crash. The system
- * property {@code flash-sale.users} is the number of users, {@code flash-sale.stock} that
- * of units, and {@code flash-sale.topology} is {@code single} or {@code sentinel}.
+ * Sales on three instances, while Redis, PostgreSQL and the instances crash. The system
+ * property {@code flash-sale.users} is the number of users of a sale,
+ * {@code flash-sale.stock} that of units, and {@code flash-sale.topology} is
+ * {@code single} or {@code sentinel}. A sale begins until {@code crash.duration} is over.
  */
 @Tag("long")
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "its processes know no signals")
@@ -41,28 +43,47 @@ class FlashSaleCrashIntegrationTests {
 
 	private static final int STOCK = Integer.getInteger("flash-sale.stock", 200);
 
+	private static final int UNITS_PER_FAULT = 25;
+
+	private static final Duration DURATION = DurationStyle.detectAndParse(System.getProperty("crash.duration", "0s"));
+
 	private static final boolean SENTINEL = "sentinel".equals(System.getProperty("flash-sale.topology"));
 
 	private final CrashSite site = CrashSite.open(Path.of("target", "flash-sale-crash"), jar(), SENTINEL, 3,
 			List.of("--sample.sale.hold=3s"));
 
 	@Test
-	void keepsEveryPromiseWhileEverythingCrashes() throws Exception {
+	void keepsEveryPromiseWhileEverythingCrashes() {
+		long end = System.nanoTime() + DURATION.toNanos();
+		try {
+			do {
+				sell();
+			}
+			while (System.nanoTime() < end);
+		}
+		finally {
+			this.site.close();
+		}
+	}
+
+	private void sell() {
+		List<Map.Entry<String, Runnable>> faults = List.copyOf(faults().entrySet());
 		try (Rush rush = rush()) {
 			rush.open();
 			CompletableFuture<Void> sale = CompletableFuture.runAsync(rush::run);
 			int done = 0;
-			for (Map.Entry<String, Runnable> fault : faults().entrySet()) {
+			while (UNITS_PER_FAULT * (done + 1) < STOCK) {
+				Map.Entry<String, Runnable> fault = faults.get(done % faults.size());
 				// Each fault falls into the sale, however fast the machine is.
-				await(rush, sale, STOCK * ++done / 8);
+				await(rush, sale, UNITS_PER_FAULT * ++done);
 				this.site.journal().during(fault.getKey(), fault.getValue());
 			}
 			this.site.awaitReady();
 			sale.join();
-			assertThat(rush.verdict().lines().stream().filter(this::isBroken)).as(rush.view().toString()).isEmpty();
-		}
-		finally {
-			this.site.close();
+			Verdict verdict = rush.verdict();
+			System.out.printf("%d users, %d units, %d faults: %s, %s%n", USERS, STOCK, done, rush.figures().answers(),
+					verdict.lines());
+			assertThat(verdict.lines().stream().filter(this::isBroken)).as(rush.view().toString()).isEmpty();
 		}
 	}
 

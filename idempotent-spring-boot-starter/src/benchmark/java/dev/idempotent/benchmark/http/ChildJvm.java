@@ -76,10 +76,6 @@ final class ChildJvm implements AutoCloseable {
 		return new ServerProcess(Optional.of(this.process.toHandle())).micros();
 	}
 
-	long processId() {
-		return this.process.pid();
-	}
-
 	@Override
 	public void close() {
 		this.questions.close();

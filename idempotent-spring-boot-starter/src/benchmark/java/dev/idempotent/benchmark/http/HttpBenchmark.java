@@ -28,6 +28,19 @@ class HttpBenchmark {
 
 	private static final Settings settings = new Settings();
 
+	/**
+	 * Lets the compilers of a contender that answers a thousand requests a second see
+	 * enough of them during the warm-up.
+	 */
+	private static final List<String> WARM = List.of("-XX:CompileThresholdScaling=0.1");
+
+	/**
+	 * A warm-up has ended when this many bursts in a row cost as much as the best before.
+	 */
+	private static final int BURSTS_WITHOUT_GAIN = 2;
+
+	private static final double GAIN = 0.05;
+
 	private static final Duration REST = Duration.ofSeconds(1);
 
 	/**
@@ -43,23 +56,24 @@ class HttpBenchmark {
 
 	@Test
 	void measures() throws IOException {
-		Jvms jvms = new Jvms(settings.text("jvm", System.getProperty("java.home")), ApplicationClassPath.create());
+		String home = settings.text("jvm", System.getProperty("java.home"));
+		ApplicationClassPath classPath = ApplicationClassPath.create();
+		Jvms jvms = new Jvms(home, classPath, WARM);
 		Servers servers = new Servers(redis, postgres);
 		Report report = new Report();
 		Machine machine = Machine.with(postgres, redis);
 		Rounds rounds = new Rounds(0, settings.number("rounds", 5));
-		List<String> scenarios = settings.names("scenarios", "throughput,latency,startup");
+		List<String> scenarios = settings.names("scenarios", "throughput,startup");
 		List<String> chosen = settings.names("contenders", String.join(",", Recipes.all().keySet()));
 		chosen.forEach(Recipes::named);
 		try (ChildJvm generator = jvms.generator()) {
 			HttpLoad load = new HttpLoad(generator, settings.number("clients", 16), settings.number("bytes", 200), 0,
 					settings.number("requests", 0), Duration.ofMillis(settings.number("request-millis", 2000)));
-			for (List<String> group : Recipes.groups()) {
-				List<String> names = group.stream().filter(chosen::contains).toList();
+			for (List<String> names : Recipes.groups(chosen)) {
 				List<HttpContender> contenders = new ArrayList<>();
 				try {
 					names.forEach((name) -> contenders.add(open(name, servers, jvms)));
-					warmUp(contenders, load.times(settings.number("warm-up-requests", 20_000)));
+					warmUp(contenders, load);
 					rounds.run(scenarios(scenarios, contenders, load), report, machine);
 				}
 				finally {
@@ -67,7 +81,8 @@ class HttpBenchmark {
 				}
 			}
 			if (scenarios.contains("startup")) {
-				rounds.run(List.of(new StartupScenario(servers, jvms)), report, machine);
+				rounds.run(List.of(new StartupScenario(servers, new Jvms(home, classPath, List.of()))), report,
+						machine);
 			}
 			publish(report, chosen);
 		}
@@ -78,15 +93,26 @@ class HttpBenchmark {
 		return new HttpContender(name, Recipes.named(name).with(threads), servers, jvms);
 	}
 
+	/**
+	 * Sends bursts of requests, with rests for the compilers, until they no longer lower
+	 * the processor time of a request.
+	 */
 	private static void warmUp(List<HttpContender> contenders, HttpLoad load) {
-		contenders.forEach((contender) -> {
-			System.out.printf("Warm-up of %s, process %d%n", contender.name(), contender.processId());
-			contender.measure(load);
-			if (settings.text("profile", "none").equals("jfr")) {
-				contender.record(Output.FOLDER.resolve(contender.name() + ".jfr"));
-			}
-		});
-		awaitRest(contenders);
+		double least = Double.MAX_VALUE;
+		int withoutGain = 0;
+		int most = settings.number("warm-up", 8);
+		for (int burst = 1; burst <= most && withoutGain < BURSTS_WITHOUT_GAIN; burst++) {
+			double micros = contenders.stream()
+				.mapToDouble((contender) -> contender.measure(load).applicationMicros())
+				.sum();
+			withoutGain = (micros > least * (1 - GAIN)) ? withoutGain + 1 : 0;
+			least = Math.min(least, micros);
+			System.out.printf("Warm-up %d of at most %d: %.0f us of the applications%n", burst, most, micros);
+			awaitRest(contenders);
+		}
+		if (settings.text("profile", "none").equals("jfr")) {
+			contenders.forEach((contender) -> contender.record(Output.FOLDER.resolve(contender.name() + ".jfr")));
+		}
 	}
 
 	/**

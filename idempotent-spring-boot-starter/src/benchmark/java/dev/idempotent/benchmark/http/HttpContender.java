@@ -86,10 +86,6 @@ final class HttpContender implements Contender {
 		return this.jvm.processorMicros();
 	}
 
-	long processId() {
-		return this.jvm.processId();
-	}
-
 	/**
 	 * Begins a recording of the flight recorder that ends with the application.
 	 */

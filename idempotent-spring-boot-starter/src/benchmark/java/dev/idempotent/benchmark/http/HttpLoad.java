@@ -18,10 +18,11 @@ import dev.idempotent.benchmark.http.load.LoadResult;
 record HttpLoad(ChildJvm generator, int clients, int bytes, int perSecond, int count, Duration time) {
 
 	/**
-	 * A number of requests.
+	 * A share of the time, or of the number.
 	 */
-	HttpLoad times(int number) {
-		return new HttpLoad(this.generator, this.clients, this.bytes, 0, number, this.time);
+	HttpLoad slice(int slices) {
+		return new HttpLoad(this.generator, this.clients, this.bytes, this.perSecond, this.count / slices,
+				this.time.dividedBy(slices));
 	}
 
 	/**

@@ -12,8 +12,9 @@ import dev.idempotent.benchmark.http.load.LoadGenerator;
  *
  * @param home the JDK of the applications
  * @param classPath the class paths of the applications
+ * @param options of all JVMs
  */
-record Jvms(String home, ApplicationClassPath classPath) {
+record Jvms(String home, ApplicationClassPath classPath, List<String> options) {
 
 	ChildJvm application(String name, Set<Part> parts, List<String> arguments) {
 		return start(name, this.home, "512m", this.classPath.of(parts), MeasuredApplication.class, arguments);
@@ -24,10 +25,11 @@ record Jvms(String home, ApplicationClassPath classPath) {
 				List.of());
 	}
 
-	private static ChildJvm start(String name, String home, String heap, String classPath, Class<?> main,
+	private ChildJvm start(String name, String home, String heap, String classPath, Class<?> main,
 			List<String> arguments) {
-		List<String> command = new ArrayList<>(
-				List.of(home + "/bin/java", "-Xmx" + heap, "-cp", classPath, main.getName()));
+		List<String> command = new ArrayList<>(List.of(home + "/bin/java", "-Xmx" + heap));
+		command.addAll(this.options);
+		command.addAll(List.of("-cp", classPath, main.getName()));
 		command.addAll(arguments);
 		return ChildJvm.start(name, command);
 	}

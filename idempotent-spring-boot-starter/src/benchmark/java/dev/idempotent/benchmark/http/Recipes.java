@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import dev.idempotent.benchmark.http.application.BareTransactionApplication;
 import dev.idempotent.benchmark.http.application.LeaseApplication;
@@ -57,15 +58,18 @@ final class Recipes {
 	}
 
 	/**
-	 * The contenders that are compared with each other, and run at the same time: those
+	 * Chosen contenders that are compared with each other, and run at the same time: those
 	 * of all groups at once would compile and wait beside each other.
 	 */
-	static List<List<String>> groups() {
-		return List.of(List.of("two-raw-calls", "lease-first", "method-first"),
+	static List<List<String>> groups(List<String> chosen) {
+		return Stream.of(List.of("two-raw-calls", "lease-first", "method-first"),
 				List.of("plain", "cached-replay", "one-raw-get", "lease-replay", "transaction-replay"),
 				List.of("one-raw-get-64", "hot-key"),
 				List.of("bare-transaction", "transaction-by-hand", "transaction-first"), List.of("unannotated-absent",
-						"unannotated-present", "unannotated-variable-absent", "unannotated-variable-present"));
+						"unannotated-present", "unannotated-variable-absent", "unannotated-variable-present"))
+			.map((group) -> group.stream().filter(chosen::contains).toList())
+			.filter((group) -> !group.isEmpty())
+			.toList();
 	}
 
 	private static void unannotated(Map<String, Recipe> all, String name, Part... parts) {

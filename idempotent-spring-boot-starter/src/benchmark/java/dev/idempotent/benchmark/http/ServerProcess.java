@@ -8,7 +8,7 @@ import java.util.stream.Stream;
  *
  * @param root the process; empty if it is in a container
  */
-record ServerProcess(Optional<ProcessHandle> root) {
+public record ServerProcess(Optional<ProcessHandle> root) {
 
 	private static final double NANOS_PER_MICRO = 1000;
 
@@ -26,7 +26,7 @@ record ServerProcess(Optional<ProcessHandle> root) {
 	 * Sums over the processes that are running.
 	 * @return microseconds; not a number if the system does not tell
 	 */
-	double micros() {
+	public double micros() {
 		return this.root
 			.map((process) -> Stream.concat(Stream.of(process), process.descendants())
 				.mapToDouble(ServerProcess::micros)

@@ -11,7 +11,6 @@ import com.gruelbox.transactionoutbox.SpringTransactionManager;
 import com.gruelbox.transactionoutbox.SpringTransactionOutboxConfiguration;
 import com.gruelbox.transactionoutbox.Submitter;
 import com.gruelbox.transactionoutbox.TransactionOutbox;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -24,43 +23,23 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
  * rows, the types that may be written, and an executor of its own. It calls the handler
  * from memory after the commit, in the transaction that deletes the record; a background
  * worker is for what is older than {@code attemptFrequency}, two minutes, and has nothing
- * to do here. While nothing is to be handled, the executor is paused.
+ * to do here.
  */
-final class GruelboxHandlers extends HandlerContender {
+final class GruelboxHandlers extends InMemoryHandlers {
 
 	static final String NAME = "transaction-outbox";
 
 	private final TransactionOutbox outbox;
 
-	private final ThreadPoolTaskExecutor executor;
-
 	GruelboxHandlers(Servers servers, int threads) {
 		super(NAME, "txno_outbox", Shop.open("handlers_gruelbox", servers, Handlers.class, "idempotent.enabled=false",
 				"idempotent.outbox.enabled=false", "namastack.outbox.enabled=false", "benchmark.threads=" + threads));
 		this.outbox = shop().application().bean(TransactionOutbox.class);
-		this.executor = shop().application().bean(ThreadPoolTaskExecutor.class);
-		stopHandling();
 	}
 
 	@Override
 	long place() {
 		return shop().place((order) -> this.outbox.schedule(Handler.class).handle(order));
-	}
-
-	@Override
-	void startHandling() {
-		this.executor.start();
-	}
-
-	@Override
-	void stopHandling() {
-		this.executor.stop();
-	}
-
-	@Override
-	public void close() {
-		startHandling();
-		super.close();
 	}
 
 	/**
@@ -73,16 +52,9 @@ final class GruelboxHandlers extends HandlerContender {
 	}
 
 	@EnableAutoConfiguration
-	@Import({ BookingConfiguration.class, SpringTransactionOutboxConfiguration.class })
+	@Import({ BookingConfiguration.class, InMemoryHandlers.Threads.class, SpringTransactionOutboxConfiguration.class })
 	@Configuration(proxyBeanMethods = false)
 	static class Handlers {
-
-		@Bean
-		ThreadPoolTaskExecutor applicationTaskExecutor(@Value("${benchmark.threads}") int threads) {
-			ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
-			executor.setCorePoolSize(threads);
-			return executor;
-		}
 
 		@Bean
 		TransactionOutbox transactionOutbox(SpringTransactionManager transactions, SpringInstantiator beans,

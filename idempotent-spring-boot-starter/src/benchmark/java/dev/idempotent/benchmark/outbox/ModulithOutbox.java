@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 
 import io.lettuce.core.api.async.RedisStreamAsyncCommands;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -109,16 +108,9 @@ final class ModulithOutbox implements OutboxContender {
 	}
 
 	@EnableAutoConfiguration
-	@Import(Registry.class)
+	@Import({ InMemoryHandlers.Threads.class, Registry.class })
 	@Configuration(proxyBeanMethods = false)
 	static class Externalization {
-
-		@Bean
-		ThreadPoolTaskExecutor applicationTaskExecutor(@Value("${benchmark.threads}") int threads) {
-			ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
-			executor.setCorePoolSize(threads);
-			return executor;
-		}
 
 		@Bean
 		static EventExternalizationConfiguration orders() {

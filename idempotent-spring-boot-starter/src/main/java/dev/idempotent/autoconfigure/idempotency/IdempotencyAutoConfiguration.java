@@ -34,6 +34,7 @@ import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
@@ -57,8 +58,8 @@ public final class IdempotencyAutoConfiguration {
 	}
 
 	@Bean
-	KeySettings idempotencyKeySettings(IdempotencyProperties properties, IdempotencyProperties.ReplayCache cache,
-			@Value("${spring.application.name:}") String applicationName) {
+	KeySettings idempotencyKeySettings(ListableBeanFactory beans, IdempotencyProperties properties,
+			IdempotencyProperties.ReplayCache cache, @Value("${spring.application.name:}") String applicationName) {
 		String namespace = StringUtils.hasText(properties.namespace()) ? properties.namespace() : applicationName;
 		if (!StringUtils.hasText(namespace)) {
 			throw new IdempotentConfigurationException(
@@ -66,6 +67,7 @@ public final class IdempotencyAutoConfiguration {
 							+ "could not be distinguished from those of others in the same store.",
 					"Set spring.application.name, or idempotent.namespace if the name may change.", null);
 		}
+		requireStore(beans, properties, cache);
 		return new KeySettings(namespace, properties.maxRun(), properties.onStoreFailure() == OnStoreFailure.PROCEED,
 				cache.isOn() ? cache.ttl() : null);
 	}
@@ -81,7 +83,7 @@ public final class IdempotencyAutoConfiguration {
 			IdempotencyProperties.ReplayCache cache) {
 		IdempotencyStore store = stores.getIfAvailable();
 		if (store == null) {
-			throw RequiredStore.missing(properties.store());
+			throw missing(properties.store());
 		}
 		return new EffectiveStore(cache.isOn() ? cached(store, cache) : store);
 	}
@@ -94,7 +96,11 @@ public final class IdempotencyAutoConfiguration {
 				observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
 	}
 
+	/**
+	 * For applications with an actuator.
+	 */
 	@Bean
+	@Lazy
 	KeyAdministration idempotencyKeyAdministration(EffectiveStore store, PayloadEncryption encryption,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource) {
 		return new KeyAdministration(store.store(), () -> {
@@ -103,10 +109,42 @@ public final class IdempotencyAutoConfiguration {
 		}, encryption);
 	}
 
-	@Bean
-	RequiredStore idempotencyRequiredStore(ListableBeanFactory beans, IdempotencyProperties properties,
+	/**
+	 * Checks that there is a store, and Caffeine if the cache needs it, without creating
+	 * beans of the application: a store or a data source may depend on the web server.
+	 */
+	private static void requireStore(ListableBeanFactory beans, IdempotencyProperties properties,
 			IdempotencyProperties.ReplayCache cache) {
-		return new RequiredStore(beans, properties, cache);
+		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, IdempotencyStore.class, true,
+				false).length == 0) {
+			throw missing(properties.store());
+		}
+		if (cache.isOn() && !ClassUtils.isPresent("com.github.benmanes.caffeine.cache.Cache", null)) {
+			throw new IdempotentConfigurationException(
+					"idempotent.replay-cache.max-size is set, but Caffeine is not on the class path.",
+					"Add com.github.ben-manes.caffeine:caffeine to the application, or omit the property.", null);
+		}
+	}
+
+	/**
+	 * Creates the exception for an application without a store.
+	 * @param configured the configured store, or {@code null}
+	 */
+	private static IdempotentConfigurationException missing(IdempotencyProperties.@Nullable Store configured) {
+		String missing = (configured == null) ? "There is no store for idempotency keys." : "idempotent.store is "
+				+ configured.name().toLowerCase(Locale.ROOT) + ", which this application does not have.";
+		if (configured == IdempotencyProperties.Store.JDBC) {
+			return new IdempotentConfigurationException(missing,
+					"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "
+							+ "mark one of several DataSource beans as @Primary.",
+					null);
+		}
+		return new IdempotentConfigurationException(missing,
+				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
+						+ "or add spring-boot-starter-jdbc and point spring.datasource.* at a database; "
+						+ "mark one of several RedisConnectionFactory or DataSource beans as @Primary; "
+						+ "declare a bean of type IdempotencyStore; or set idempotent.enabled=false.",
+				null);
 	}
 
 	private static IdempotencyStore cached(IdempotencyStore store, IdempotencyProperties.ReplayCache cache) {
@@ -127,48 +165,6 @@ public final class IdempotencyAutoConfiguration {
 	private static @Nullable String identify(Principal principal) {
 		return AuthenticatedPrincipals.isAnonymous(principal) ? null
 				: PrincipalScopeResolver.scopeOf(AuthenticatedPrincipals.issuerOf(principal), principal.getName());
-	}
-
-	/**
-	 * Checks that there is a store, and Caffeine if the cache needs it, without creating
-	 * beans of the application: a store or a data source may depend on the web server.
-	 */
-	static final class RequiredStore {
-
-		RequiredStore(ListableBeanFactory beans, IdempotencyProperties properties,
-				IdempotencyProperties.ReplayCache cache) {
-			if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, IdempotencyStore.class, true,
-					false).length == 0) {
-				throw missing(properties.store());
-			}
-			if (cache.isOn() && !ClassUtils.isPresent("com.github.benmanes.caffeine.cache.Cache", null)) {
-				throw new IdempotentConfigurationException(
-						"idempotent.replay-cache.max-size is set, but Caffeine is not on the class path.",
-						"Add com.github.ben-manes.caffeine:caffeine to the application, or omit the property.", null);
-			}
-		}
-
-		/**
-		 * Creates the exception for an application without a store.
-		 * @param configured the configured store, or {@code null}
-		 */
-		static IdempotentConfigurationException missing(IdempotencyProperties.@Nullable Store configured) {
-			String missing = (configured == null) ? "There is no store for idempotency keys." : "idempotent.store is "
-					+ configured.name().toLowerCase(Locale.ROOT) + ", which this application does not have.";
-			if (configured == IdempotencyProperties.Store.JDBC) {
-				return new IdempotentConfigurationException(missing,
-						"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "
-								+ "mark one of several DataSource beans as @Primary.",
-						null);
-			}
-			return new IdempotentConfigurationException(missing,
-					"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
-							+ "or add spring-boot-starter-jdbc and point spring.datasource.* at a database; "
-							+ "mark one of several RedisConnectionFactory or DataSource beans as @Primary; "
-							+ "declare a bean of type IdempotencyStore; or set idempotent.enabled=false.",
-					null);
-		}
-
 	}
 
 	/**

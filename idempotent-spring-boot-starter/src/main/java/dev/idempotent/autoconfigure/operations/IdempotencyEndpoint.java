@@ -1,12 +1,13 @@
 package dev.idempotent.autoconfigure.operations;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Collectors;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
@@ -108,8 +109,8 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 		return answer(() -> {
 			requireInPath(digest, operation);
 			return switch (operation) {
-				case "release" -> change(requireRun(digest(digest), since), true, note(note), security);
-				case "forget" -> change(requireRun(digest(digest), since), false, note(note), security);
+				case "release" -> change(digest(digest), true, since(since), note(note), security);
+				case "forget" -> change(digest(digest), false, since(since), note(note), security);
 				default -> throw invalid("There is no operation of this name",
 						"POST /actuator/idempotency/{digest}/release or POST /actuator/idempotency/{digest}/forget");
 			};
@@ -221,8 +222,19 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 		return serial;
 	}
 
-	private Changed change(IdempotencyKey key, boolean release, @Nullable String note, SecurityContext security) {
-		KeyChange change = apply(key, release, note, security);
+	private static @Nullable Instant since(@Nullable String since) {
+		try {
+			return (stated("since", since) != null) ? Instant.parse(since) : null;
+		}
+		catch (DateTimeParseException ex) {
+			throw invalid("The parameter 'since' is not a time in ISO-8601 format",
+					"Specify the 'since' of the key as the endpoint shows it, or omit it");
+		}
+	}
+
+	private Changed change(IdempotencyKey key, boolean release, @Nullable Instant since, @Nullable String note,
+			SecurityContext security) {
+		KeyChange change = apply(key, release, since, note, security);
 		FoundKey before = change.before();
 		if (before == null) {
 			throw absent(key);
@@ -238,6 +250,8 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 					: conflict("A run has claimed the key and could complete it again",
 							"Wait until the lease ends, or use POST /actuator/idempotency/{digest}/release first if the "
 									+ "process of the run has died"));
+			case OTHER_RUN -> throw conflict("Another run has the key by now", "Look the key up again, and repeat the "
+					+ "request with the 'since' of that run if it is still needed");
 			case CONTENDED -> throw conflict("A request has changed the key at the same time",
 					"Look the key up again, and repeat the operation if it is still needed");
 		};
@@ -250,19 +264,11 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 				+ " (idempotent.replay-cache.ttl)" : again;
 	}
 
-	private IdempotencyKey requireRun(IdempotencyKey key, @Nullable String since) {
-		FoundKey found = (stated("since", since) != null) ? this.keys.find(key) : null;
-		if (found != null && !Objects.equals(Facts.of(found.deciding()).since(), since)) {
-			throw conflict("Another run has the key by now", "Look the key up again, and repeat the request with the "
-					+ "'since' of that run if it is still needed");
-		}
-		return key;
-	}
-
-	private KeyChange apply(IdempotencyKey key, boolean release, @Nullable String note, SecurityContext security) {
+	private KeyChange apply(IdempotencyKey key, boolean release, @Nullable Instant since, @Nullable String note,
+			SecurityContext security) {
 		try {
-			KeyChange change = release ? this.keys.release(key) : this.keys.forget(key);
-			if (change.before() != null && change.outcome() != KeyChange.Outcome.REFUSED) {
+			KeyChange change = release ? this.keys.release(key, since) : this.keys.forget(key, since);
+			if (change.outcome() == KeyChange.Outcome.DONE || change.outcome() == KeyChange.Outcome.CONTENDED) {
 				record(key, release, note, change.before(), change.outcome().name(), security);
 			}
 			return change;

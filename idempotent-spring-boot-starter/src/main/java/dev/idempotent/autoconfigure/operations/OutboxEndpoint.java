@@ -31,6 +31,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
+import dev.idempotent.outbox.jdbc.OutboxOperations.Position;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
 import dev.idempotent.outbox.relay.OutboxRelay;
@@ -55,7 +56,7 @@ import org.springframework.dao.DataAccessException;
  * allows it.
  */
 @WebEndpoint(id = "outbox")
-@RegisterReflectionForBinding({ OutboxEndpoint.Overview.class, DeadEvent.class, OutboxEndpoint.Entry.class,
+@RegisterReflectionForBinding({ OutboxEndpoint.Overview.class, DeadEvent.class, ListedEvent.class,
 		OutboxEndpoint.Circuit.class })
 final class OutboxEndpoint extends OperatorEndpoint {
 
@@ -123,28 +124,33 @@ final class OutboxEndpoint extends OperatorEndpoint {
 			}
 			DeadFilter filter = filter(id, type, topic);
 			int size = limit(limit);
-			try {
-				return switch (part) {
-					case "dead" -> dead(filter, row(after), size);
-					case "pending" -> page(part, this.operations.pending(filter, after, size));
-					case "waiting" -> page(part, this.operations.waiting(filter, after, size));
-					case "blocked" -> page(part, this.operations.blocked(filter, after, size));
-					case "delayed" -> page(part, this.operations.delayed(filter, after, size));
-					case "queue" -> queue(idAlone(filter), after, size);
-					case "payload" -> payload(state, filter, after, security);
-					default -> throw invalid("There is no resource of this name", RESOURCES);
-				};
-			}
-			catch (IllegalArgumentException ex) {
-				throw invalid("The parameter 'after' is not the end of a page",
-						"Specify the value of 'next' of the previous page");
-			}
+			return switch (part) {
+				case "dead" -> dead(filter, row(after), size);
+				case "pending" -> page(part, this.operations.pending(filter, position(after), size));
+				case "waiting" -> page(part, this.operations.waiting(filter, position(after), size));
+				case "blocked" -> page(part, this.operations.blocked(filter, position(after), size));
+				case "delayed" -> page(part, this.operations.delayed(filter, position(after), size));
+				case "queue" -> queue(idAlone(filter), position(after), size);
+				case "payload" -> payload(state, filter, after, security);
+				default -> throw invalid("There is no resource of this name", RESOURCES);
+			};
 		});
+	}
+
+	private static @Nullable Position position(@Nullable String after) {
+		try {
+			return (after != null) ? Position.parse(after) : null;
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalid("The parameter 'after' is not the end of a page",
+					"Specify the value of 'next' of the previous page");
+		}
 	}
 
 	@WriteOperation
 	WebEndpointResponse<?> change(@Selector String operation, @Nullable String id, @Nullable String type,
-			@Nullable String topic, @Nullable Boolean all, @Nullable String note, SecurityContext security) {
+			@Nullable String topic, @Nullable Boolean all, @Nullable Long upTo, @Nullable String note,
+			SecurityContext security) {
 		return answer(() -> {
 			requireInPath(operation);
 			Change change = Change.of(operation);
@@ -153,10 +159,14 @@ final class OutboxEndpoint extends OperatorEndpoint {
 			putIfPresent(requested, "type", type);
 			putIfPresent(requested, "topic", topic);
 			putIfPresent(requested, "all", all);
+			putIfPresent(requested, "upTo", upTo);
 			putIfPresent(requested, "note", note(note));
+			if (upTo != null && !change.state.equals("dead")) {
+				throw invalid("Only dead events can be changed up to a row", "Omit 'upTo'");
+			}
 			int number = audited(change, requested, security,
 					change.ofTopic() ? () -> apply(change, topicAlone(id, type, topic, all))
-							: () -> apply(change, filter(id, type, topic, all)));
+							: () -> apply(change, filter(id, type, topic, all, upTo)));
 			return Map.of(change.done, number);
 		});
 	}
@@ -189,10 +199,12 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	private Map<String, @Nullable Object> dead(DeadFilter filter, long after, int size) {
 		DeadPage page = this.deadEvents.list(filter, after, size);
-		return page("dead", page.events(), page.next());
+		Map<String, @Nullable Object> answer = page("dead", page.events(), page.next());
+		answer.put("newest", page.newest());
+		return answer;
 	}
 
-	private Map<String, @Nullable Object> queue(UUID id, @Nullable String after, int size) {
+	private Map<String, @Nullable Object> queue(UUID id, @Nullable Position after, int size) {
 		Queue queue = this.operations.queue(id, after, size);
 		if (queue == null) {
 			throw absent("No event with this id waits in a queue",
@@ -228,8 +240,8 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	private @Nullable ReadEvent read(String state, UUID id, @Nullable String after) {
 		return switch (state) {
-			case "pending", "waiting", "blocked" -> this.operations.readPending(id, after);
-			case "delayed" -> this.operations.readDelayed(id, after);
+			case "pending", "waiting", "blocked" -> this.operations.readPending(id, position(after));
+			case "delayed" -> this.operations.readDelayed(id, position(after));
 			case "dead" -> this.operations.readDead(id, row(after));
 			default -> throw invalid("The parameter 'state' is not the state of an event",
 					"Set it to pending, waiting, blocked, delayed or dead");
@@ -292,7 +304,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	}
 
 	private static Map<String, @Nullable Object> page(String state, Page page) {
-		return page(state, page.events().stream().map(Entry::of).toList(), page.next());
+		return page(state, page.events(), (page.next() != null) ? page.next().toString() : null);
 	}
 
 	/**
@@ -374,7 +386,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	 * has {@code all=true}.
 	 */
 	private static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic,
-			@Nullable Boolean all) {
+			@Nullable Boolean all, @Nullable Long upTo) {
 		DeadFilter filter = filter(id, type, topic);
 		boolean everything = Boolean.TRUE.equals(all);
 		if (!everything && filter.equals(DeadFilter.ALL)) {
@@ -385,7 +397,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 			throw invalid("The request specifies both all events and some of them",
 					"Specify either all=true, or id, type or topic");
 		}
-		return filter;
+		return new DeadFilter(filter.id(), filter.type(), filter.topic(), upTo);
 	}
 
 	private static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic) {
@@ -493,19 +505,6 @@ final class OutboxEndpoint extends OperatorEndpoint {
 			return (relay == null) ? new Relay(false, List.of(), List.of(), List.of())
 					: new Relay(relay.isRunning(), List.copyOf(relay.unavailablePublishers()),
 							List.copyOf(relay.unavailableDestinations()), List.copyOf(relay.pausedTopics()));
-		}
-
-	}
-
-	/**
-	 * An event of a list.
-	 */
-	record Entry(String id, long row, String type, String topic, boolean ordered, int attempts, Duration age,
-			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
-
-		static Entry of(ListedEvent event) {
-			return new Entry(event.id(), event.row(), event.type(), event.topic(), event.ordered(), event.attempts(),
-					event.age(), event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
 		}
 
 	}

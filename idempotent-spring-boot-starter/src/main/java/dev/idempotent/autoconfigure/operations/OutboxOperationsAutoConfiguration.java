@@ -1,10 +1,13 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.util.Locale;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.outbox.OutboxActivation;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.OutboxHeaderContributor;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
@@ -13,6 +16,7 @@ import dev.idempotent.outbox.relay.OutboxRelay;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.TraceContext;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
 import org.jspecify.annotations.Nullable;
@@ -127,10 +131,20 @@ final class OutboxOperationsAutoConfiguration {
 	@ConditionalOnClass(Tracer.class)
 	static class TracingConfiguration {
 
+		/**
+		 * Adds the trace context of the span in which an event is appended, as the
+		 * propagator of the application writes it; nothing without a span.
+		 */
 		@Bean
 		@ConditionalOnBean({ Tracer.class, Propagator.class })
-		TraceHeaders outboxTraceHeaders(Tracer tracer, Propagator propagator) {
-			return new TraceHeaders(tracer, propagator);
+		OutboxHeaderContributor outboxTraceHeaders(Tracer tracer, Propagator propagator) {
+			return (headers) -> {
+				TraceContext context = tracer.currentTraceContext().context();
+				if (context != null) {
+					propagator.<BiConsumer<String, String>>inject(context, headers,
+							(carrier, name, value) -> carrier.accept(name.toLowerCase(Locale.ROOT), value));
+				}
+			};
 		}
 
 	}

@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.operations;
 import java.util.Locale;
 import java.util.Map;
 
+import dev.idempotent.stream.ConsumerGroup;
 import dev.idempotent.stream.StreamObservation;
 import dev.idempotent.stream.StreamObserver.Outcome;
 import io.micrometer.observation.Observation;
@@ -28,17 +29,31 @@ final class ReceiverObservation implements StreamObservation {
 	}
 
 	@Override
-	public Scope open(Delivery delivery) {
+	public Scope open(ConsumerGroup group, String id, long deliveries, Map<String, String> headers) {
 		Observation.@Nullable Scope previous = this.registry.getCurrentObservationScope();
-		Observation observation = Observation.createNotStarted("stream.process", () -> context(delivery), this.registry)
-			.contextualName(delivery.group().stream() + " process")
-			.lowCardinalityKeyValue("stream", delivery.group().stream())
-			.lowCardinalityKeyValue("group", delivery.group().group())
-			.highCardinalityKeyValue("stream.entry.id", delivery.id())
-			.highCardinalityKeyValue("stream.entry.deliveries", String.valueOf(delivery.deliveries()));
+		Observation observation = Observation.createNotStarted("stream.process", () -> context(headers), this.registry)
+			.contextualName(group.stream() + " process")
+			.lowCardinalityKeyValue("stream", group.stream())
+			.lowCardinalityKeyValue("group", group.group())
+			.highCardinalityKeyValue("stream.entry.id", id)
+			.highCardinalityKeyValue("stream.entry.deliveries", String.valueOf(deliveries));
 		observation.start();
 		try {
-			return new ObservationScope(observation, observation.openScope(), previous);
+			Observation.Scope scope = observation.openScope();
+			return new Scope() {
+
+				@Override
+				public void failed(Throwable failure) {
+					observation.error(failure);
+				}
+
+				@Override
+				public void close(Outcome outcome) {
+					observation.lowCardinalityKeyValue("outcome", outcome.tag());
+					end(observation, scope, previous);
+				}
+
+			};
 		}
 		catch (RuntimeException | Error ex) {
 			end(observation, this.registry.getCurrentObservationScope(), previous);
@@ -61,10 +76,10 @@ final class ReceiverObservation implements StreamObservation {
 		}
 	}
 
-	private static ReceiverContext<Map<String, String>> context(Delivery delivery) {
+	private static ReceiverContext<Map<String, String>> context(Map<String, String> headers) {
 		ReceiverContext<Map<String, String>> context = new ReceiverContext<>(ReceiverObservation::header,
 				Kind.CONSUMER);
-		context.setCarrier(delivery.headers());
+		context.setCarrier(headers);
 		context.setRemoteServiceName("redis");
 		return context;
 	}
@@ -75,37 +90,6 @@ final class ReceiverObservation implements StreamObservation {
 	private static @Nullable String header(Map<String, String> headers, String name) {
 		String value = headers.get(name);
 		return (value != null) ? value : headers.get(name.toLowerCase(Locale.ROOT));
-	}
-
-	/**
-	 * The scope of one observation.
-	 */
-	private final class ObservationScope implements Scope {
-
-		private final Observation observation;
-
-		private final Observation.Scope scope;
-
-		private final Observation.@Nullable Scope previous;
-
-		private ObservationScope(Observation observation, Observation.Scope scope,
-				Observation.@Nullable Scope previous) {
-			this.observation = observation;
-			this.scope = scope;
-			this.previous = previous;
-		}
-
-		@Override
-		public void failed(Throwable failure) {
-			this.observation.error(failure);
-		}
-
-		@Override
-		public void close(Outcome outcome) {
-			this.observation.lowCardinalityKeyValue("outcome", outcome.tag());
-			end(this.observation, this.scope, this.previous);
-		}
-
 	}
 
 }

@@ -276,9 +276,9 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	OutboxRelayLifecycle outboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
-			OutboxTableCheck tables, OutboxTopics topics, OutboxProperties properties) {
+			OutboxTableCheck tables, OutboxTopics topics, OutboxHandlers handlers, OutboxProperties properties) {
 		return new OutboxRelayLifecycle(activation, relay, tables, properties.order() == OutboxProperties.Order.KEY,
-				topics, properties.relay().enabled());
+				topics, handlers, properties.relay().enabled());
 	}
 
 	/**

@@ -4,6 +4,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
+import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
@@ -54,6 +55,7 @@ public final class OutboxMethodAutoConfiguration {
 			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check().size();
 			if (found > 0) {
 				tables.ifAvailable((check) -> check.requireTables("There is a @TransactionalOutbox method"));
+				DatabaseRequirements.requireOtherThanJta(beanFactory, "There is a @TransactionalOutbox method");
 				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
 						: found + " @TransactionalOutbox methods append events";
 				activation.ifAvailable((outbox) -> outbox.activate(cause));

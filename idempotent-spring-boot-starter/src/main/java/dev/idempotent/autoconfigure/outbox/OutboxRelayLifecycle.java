@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.outbox;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.handler.OutboxHandlers;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,8 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 
 	private final OutboxTopics topics;
 
+	private final OutboxHandlers handlers;
+
 	private final @Nullable Boolean enabled;
 
 	/**
@@ -44,12 +47,13 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 	 * switch the outbox on, {@code false} to run no relay
 	 */
 	OutboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay, OutboxTableCheck tables,
-			boolean ordered, OutboxTopics topics, @Nullable Boolean enabled) {
+			boolean ordered, OutboxTopics topics, OutboxHandlers handlers, @Nullable Boolean enabled) {
 		this.activation = activation;
 		this.relay = relay;
 		this.tables = tables;
 		this.ordered = ordered;
 		this.topics = topics;
+		this.handlers = handlers;
 		this.enabled = enabled;
 	}
 
@@ -60,7 +64,7 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		}
 		this.activation.report(Boolean.FALSE.equals(this.enabled)
 				? "without a relay in this process (idempotent.outbox.relay.enabled is false)"
-				: "the relay delivers to " + this.topics);
+				: "the relay delivers to " + receivers());
 		if (this.activation.isActive()) {
 			checkRows();
 		}
@@ -86,6 +90,13 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		else {
 			logger.info("The outbox relay starts with the first event: {}", this.tables.missingTables());
 		}
+	}
+
+	private String receivers() {
+		int count = this.handlers.all().size();
+		String handlers = count + ((count == 1) ? " handler" : " handlers");
+		return (count == 0) ? this.topics.toString()
+				: this.topics.publishers().isEmpty() ? handlers : this.topics + " and " + handlers;
 	}
 
 	private void checkRows() {

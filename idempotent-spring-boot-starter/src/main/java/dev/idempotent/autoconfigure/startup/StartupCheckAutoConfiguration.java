@@ -1,6 +1,5 @@
 package dev.idempotent.autoconfigure.startup;
 
-import java.util.List;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -93,6 +92,8 @@ final class StartupCheckAutoConfiguration {
 
 		private static final String AUTOCONFIGURE = "dev.idempotent.autoconfigure.";
 
+		private static final String KEY_SETTINGS = "idempotencyKeySettings";
+
 		@Bean
 		static WebServerFactoryCustomizer<WebServerFactory> idempotentConfigurationCheck(
 				ConfigurableListableBeanFactory beans) {
@@ -102,10 +103,9 @@ final class StartupCheckAutoConfiguration {
 						beans.getBean(name);
 					}
 				}
-				List.of("idempotencyKeySettings", "idempotencyRequiredStore")
-					.stream()
-					.filter(beans::containsBeanDefinition)
-					.forEach(beans::getBean);
+				if (beans.containsBeanDefinition(KEY_SETTINGS)) {
+					beans.getBean(KEY_SETTINGS);
+				}
 			};
 		}
 

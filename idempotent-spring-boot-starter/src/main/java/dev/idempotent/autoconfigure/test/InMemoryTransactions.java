@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class InMemoryTransactions implements IdempotencyTransactionSource, IdempotencyTransactions {
 
-	private static final ThreadLocal<@Nullable InMemoryTransaction> OPEN = new ThreadLocal<>();
+	/**
+	 * Called with whether the open transaction commits.
+	 */
+	private static final ThreadLocal<@Nullable List<Consumer<Boolean>>> COMPLETIONS = new ThreadLocal<>();
 
 	private final IdempotencyStore store;
 
@@ -53,9 +56,41 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 	@Override
 	public Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
 			boolean contended) {
-		InMemoryTransaction begun = new InMemoryTransaction();
-		OPEN.set(begun);
-		return begun;
+		List<Consumer<Boolean>> completions = new ArrayList<>();
+		COMPLETIONS.set(completions);
+		return new Transaction() {
+
+			@Override
+			public Claim outcome() {
+				return new Claim.Acquired();
+			}
+
+			@Override
+			public boolean isRollbackOnly() {
+				return false;
+			}
+
+			@Override
+			public void commit(StoredResponse response, Duration retention) {
+				end(true);
+			}
+
+			@Override
+			public boolean isConfirmed() {
+				return true;
+			}
+
+			@Override
+			public void rollback() {
+				end(false);
+			}
+
+			private void end(boolean commits) {
+				COMPLETIONS.remove();
+				completions.forEach((completion) -> completion.accept(commits));
+			}
+
+		};
 	}
 
 	@Override
@@ -73,7 +108,7 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 			Duration retention) {
 		Claim claim = this.store.claim(key, fingerprint, token, retention);
 		if (claim.isAcquired()) {
-			Objects.requireNonNull(OPEN.get(), "No transaction is open").completions.add((commits) -> {
+			Objects.requireNonNull(COMPLETIONS.get(), "No transaction is open").add((commits) -> {
 				if (commits) {
 					this.store.complete(key, fingerprint, token, response, retention);
 				}
@@ -88,45 +123,6 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 	@Override
 	public boolean isSameResource(IdempotencyTransactions other) {
 		return other == this;
-	}
-
-	private static final class InMemoryTransaction implements Transaction {
-
-		/**
-		 * Called with whether the transaction commits.
-		 */
-		private final List<Consumer<Boolean>> completions = new ArrayList<>();
-
-		@Override
-		public Claim outcome() {
-			return new Claim.Acquired();
-		}
-
-		@Override
-		public boolean isRollbackOnly() {
-			return false;
-		}
-
-		@Override
-		public void commit(StoredResponse response, Duration retention) {
-			end(true);
-		}
-
-		@Override
-		public boolean isConfirmed() {
-			return true;
-		}
-
-		@Override
-		public void rollback() {
-			end(false);
-		}
-
-		private void end(boolean commits) {
-			OPEN.remove();
-			this.completions.forEach((completion) -> completion.accept(commits));
-		}
-
 	}
 
 }

@@ -42,32 +42,26 @@ final class MockMvcErrorAutoConfiguration {
 	private static void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		MockHttpServletResponse mock = WebUtils.getNativeResponse(response, MockHttpServletResponse.class);
-		chain.doFilter(request,
-				(mock != null) ? new ErrorHandlingResponse((HttpServletResponse) response, mock) : response);
+		chain.doFilter(request, (mock != null) ? handlingErrors((HttpServletResponse) response, mock) : response);
 	}
 
 	/**
 	 * Sends errors past the wrappers around it, so that no error dispatch is expected.
 	 */
-	private static final class ErrorHandlingResponse extends HttpServletResponseWrapper {
+	private static ServletResponse handlingErrors(HttpServletResponse response, MockHttpServletResponse mock) {
+		return new HttpServletResponseWrapper(response) {
 
-		private final MockHttpServletResponse mock;
+			@Override
+			public void sendError(int status) throws IOException {
+				mock.sendError(status);
+			}
 
-		ErrorHandlingResponse(HttpServletResponse response, MockHttpServletResponse mock) {
-			super(response);
-			this.mock = mock;
-		}
+			@Override
+			public void sendError(int status, String message) throws IOException {
+				mock.sendError(status, message);
+			}
 
-		@Override
-		public void sendError(int status) throws IOException {
-			this.mock.sendError(status);
-		}
-
-		@Override
-		public void sendError(int status, String message) throws IOException {
-			this.mock.sendError(status, message);
-		}
-
+		};
 	}
 
 }

@@ -1,11 +1,10 @@
 package dev.idempotent.idempotency.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.BiPredicate;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -114,10 +113,11 @@ public final class KeyAdministration {
 	 * {@link Guarantee#LEASE}; under {@link Guarantee#TRANSACTION} the database still
 	 * refuses the retry.
 	 * @param key the key
+	 * @param since the claim to release, by its time, or {@code null} for any
 	 * @return the result; refused unless the key is pending in the store or the database
 	 */
-	public KeyChange release(IdempotencyKey key) {
-		return change(key, FoundKey::isPending, (place) -> settle(place, key, StoredKey.State.PENDING, place::release));
+	public KeyChange release(IdempotencyKey key, @Nullable Instant since) {
+		return change(key, StoredKey.State.PENDING, since);
 	}
 
 	/**
@@ -126,11 +126,11 @@ public final class KeyAdministration {
 	 * gets the old response and does not write it back, and after a crash in between the
 	 * key is still completed.
 	 * @param key the key
+	 * @param since the run to forget, by the time of its claim, or {@code null} for any
 	 * @return the result; refused while a claim holds the key
 	 */
-	public KeyChange forget(IdempotencyKey key) {
-		KeyChange change = change(key, (found) -> !found.isPending(),
-				(place) -> settle(place, key, StoredKey.State.COMPLETED, place::forget));
+	public KeyChange forget(IdempotencyKey key, @Nullable Instant since) {
+		KeyChange change = change(key, StoredKey.State.COMPLETED, since);
 		FoundKey now = change.now();
 		boolean completedAgain = change.outcome() == KeyChange.Outcome.DONE && now != null
 				&& now.deciding().state() == StoredKey.State.COMPLETED;
@@ -141,37 +141,45 @@ public final class KeyAdministration {
 	 * Reads every place first, so that nothing is changed while one of them is
 	 * unreachable: its key would outlive the others.
 	 */
-	private KeyChange change(IdempotencyKey key, Predicate<FoundKey> allowed, Predicate<IdempotencyStore> step) {
+	private KeyChange change(IdempotencyKey key, StoredKey.State state, @Nullable Instant since) {
 		FoundKey before = found(key, findInDatabases(key), findInFront(key));
 		if (before == null) {
 			return new KeyChange(KeyChange.Outcome.ABSENT, null, null);
 		}
-		if (!allowed.test(before)) {
+		KeyState claim = before.claim();
+		KeyState run = (state == StoredKey.State.PENDING && claim != null) ? claim : before.deciding();
+		if (!run.isOf(since)) {
+			return new KeyChange(KeyChange.Outcome.OTHER_RUN, before, before);
+		}
+		if ((state == StoredKey.State.PENDING) == (claim == null)) {
 			return new KeyChange(KeyChange.Outcome.REFUSED, before, before);
 		}
 		boolean done = true;
 		for (IdempotencyStore database : databases()) {
-			done &= step.test(database);
+			done &= settle(database, key, state, since);
 		}
 		if (!this.store.isDatabase()) {
-			done &= step.test(this.store);
+			done &= settle(this.store, key, state, since);
 		}
 		return new KeyChange(done ? KeyChange.Outcome.DONE : KeyChange.Outcome.CONTENDED, before, find(key));
 	}
 
 	/**
 	 * Settles a key with the token that has it in this place: the tokens of two places
-	 * may differ.
+	 * may differ. The store compares the token, so that the key of another run stays.
 	 * @return {@code false} if a request has changed the key: a claim made meanwhile may
 	 * have read a record before it was forgotten, and write it back
 	 */
-	private static boolean settle(IdempotencyStore place, IdempotencyKey key, StoredKey.State state,
-			BiPredicate<IdempotencyKey, String> verb) {
+	private boolean settle(IdempotencyStore place, IdempotencyKey key, StoredKey.State state, @Nullable Instant since) {
 		StoredKey found = place.find(key);
-		if (found != null && found.state() == state) {
-			return verb.test(key, found.token());
+		if (found == null || found.state() != state) {
+			return found == null || found.state() == StoredKey.State.COMPLETED;
 		}
-		return found == null || found.state() == StoredKey.State.COMPLETED;
+		if (since != null && !KeyState.of(this.envelope, key, found).isOf(since)) {
+			return false;
+		}
+		return (state == StoredKey.State.PENDING) ? place.release(key, found.token())
+				: place.forget(key, found.token());
 	}
 
 	private @Nullable StoredKey findInDatabases(IdempotencyKey key) {
@@ -222,12 +230,12 @@ public final class KeyAdministration {
 		}
 
 		/**
-		 * Returns whether a claim holds the key anywhere.
-		 * @return {@code true} also if the database has its response already
+		 * Returns the claim that holds the key anywhere, even if the database has its
+		 * response already.
 		 */
-		public boolean isPending() {
-			return (this.inDatabase != null && this.inDatabase.isPending())
-					|| (this.inStore != null && this.inStore.isPending());
+		private @Nullable KeyState claim() {
+			return (this.inDatabase != null && this.inDatabase.isPending()) ? this.inDatabase
+					: (this.inStore != null && this.inStore.isPending()) ? this.inStore : null;
 		}
 
 	}
@@ -261,8 +269,12 @@ public final class KeyAdministration {
 			}
 		}
 
-		boolean isPending() {
+		private boolean isPending() {
 			return this.state == StoredKey.State.PENDING;
+		}
+
+		private boolean isOf(@Nullable Instant since) {
+			return since == null || (this.origin != null && this.origin.since().equals(since));
 		}
 
 	}
@@ -295,6 +307,11 @@ public final class KeyAdministration {
 			 * The key was in the other state and is unchanged.
 			 */
 			REFUSED,
+
+			/**
+			 * Another run has the key, which is unchanged.
+			 */
+			OTHER_RUN,
 
 			/**
 			 * A request has changed the key at the same time.

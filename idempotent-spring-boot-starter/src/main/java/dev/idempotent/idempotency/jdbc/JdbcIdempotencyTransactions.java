@@ -322,6 +322,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 		private boolean undone;
 
+		private boolean completing;
+
 		private boolean confirmed;
 
 		RecordTransaction(TransactionStatus status, IdempotencyKey key, Fingerprint fingerprint, String token,
@@ -479,6 +481,22 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 					}
 
 				});
+			}
+		}
+
+		@Override
+		public void beforeCompletion() {
+			this.completing = true;
+		}
+
+		/**
+		 * If another synchronization has thrown a {@code TransactionException} before the
+		 * commit, the work would be committed without its record.
+		 */
+		@Override
+		public void afterCompletion(int status) {
+			if (!this.completing && status != STATUS_COMMITTED) {
+				TransactionInspector.rollBack(JdbcIdempotencyTransactions.this.dataSource);
 			}
 		}
 

@@ -5,9 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 
@@ -146,7 +146,7 @@ public final class CanonicalJson {
 		switch (parser.currentToken()) {
 			case START_OBJECT -> appendObject(parser, ignored, text);
 			case START_ARRAY -> appendArray(parser, ignored, text);
-			case VALUE_STRING -> appendQuoted(parser.getString(), text);
+			case VALUE_STRING -> appendQuoted(parser, text);
 			case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> text.append(number(parser));
 			default -> text.append(parser.getString());
 		}
@@ -157,32 +157,49 @@ public final class CanonicalJson {
 	 * are omitted, but must be valid, too.
 	 */
 	private static void appendObject(JsonParser parser, List<JsonPointer> ignored, StringBuilder text) {
-		Map<String, String> members = new TreeMap<>();
-		int start = text.length();
+		SortedMap<String, int[]> places = new TreeMap<>();
+		boolean sorted = true;
+		int start = text.append('{').length();
 		while (parser.nextToken() != JsonToken.END_OBJECT) {
 			String name = parser.currentName();
 			List<JsonPointer> below = below(ignored, (pointer) -> pointer.matchProperty(name));
+			int begin = text.length();
+			appendQuoted(parser, text);
 			parser.nextToken();
-			appendQuoted(name, text);
 			append(parser, below, text.append(':'));
-			String member = below.contains(JsonPointer.empty()) ? "" : text.substring(start);
-			text.setLength(start);
-			if (members.put(name, member) != null) {
+			text.append(',');
+			if (below.contains(JsonPointer.empty())) {
+				text.setLength(begin);
+			}
+			sorted = sorted && (places.isEmpty() || places.lastKey().compareTo(name) < 0);
+			if (places.put(name, new int[] { begin - start, text.length() - start }) != null) {
 				throw new StreamReadException(parser, "Duplicate name");
 			}
 		}
-		members.values().removeIf(String::isEmpty);
-		text.append('{').append(String.join(",", members.values())).append('}');
+		if (!sorted) {
+			String unsorted = text.substring(start);
+			text.setLength(start);
+			places.values().forEach((place) -> text.append(unsorted, place[0], place[1]));
+		}
+		close(text, start, '}');
 	}
 
 	private static void appendArray(JsonParser parser, List<JsonPointer> ignored, StringBuilder text) {
-		text.append('[');
+		int start = text.append('[').length();
 		for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
 			int index = i;
-			text.append((i > 0) ? "," : "");
 			append(parser, below(ignored, (pointer) -> pointer.matchElement(index)), text);
+			text.append(',');
 		}
-		text.append(']');
+		close(text, start, ']');
+	}
+
+	/**
+	 * Ends a list of values, each of which has a comma behind it.
+	 */
+	private static void close(StringBuilder text, int start, char end) {
+		text.setLength(Math.max(start, text.length() - 1));
+		text.append(end);
 	}
 
 	private static List<JsonPointer> below(List<JsonPointer> ignored,
@@ -190,30 +207,36 @@ public final class CanonicalJson {
 		return ignored.isEmpty() ? ignored : ignored.stream().map(step).filter(Objects::nonNull).toList();
 	}
 
-	private static void appendQuoted(String value, StringBuilder text) {
+	/**
+	 * Appends the name or string that the parser is at.
+	 */
+	private static void appendQuoted(JsonParser parser, StringBuilder text) {
+		char[] value = parser.getStringCharacters();
+		int start = parser.getStringOffset();
+		int end = start + parser.getStringLength();
+		int written = start;
 		text.append('"');
-		int written = 0;
-		for (int i = 0; i < value.length(); i++) {
-			char next = value.charAt(i);
-			if (next < ' ' || next == '"' || next == '\\' || isLoneSurrogate(value, i)) {
+		for (int i = start; i < end; i++) {
+			char next = value[i];
+			if (next < ' ' || next == '"' || next == '\\' || isLoneSurrogate(value, start, i, end)) {
 				int letter = ESCAPED.indexOf(next);
-				text.append(value.substring(written, i))
+				text.append(value, written, i - written)
 					.append((letter < 0) ? "\\u" + HexFormat.of().toHexDigits(next) : "\\" + ESCAPES.charAt(letter));
 				written = i + 1;
 			}
 		}
-		text.append(value.substring(written)).append('"');
+		text.append(value, written, end - written).append('"');
 	}
 
 	/**
 	 * Returns whether a character has no encoding of its own.
 	 */
-	private static boolean isLoneSurrogate(String value, int index) {
-		char next = value.charAt(index);
+	private static boolean isLoneSurrogate(char[] value, int start, int index, int end) {
+		char next = value[index];
 		if (Character.isHighSurrogate(next)) {
-			return index + 1 == value.length() || !Character.isLowSurrogate(value.charAt(index + 1));
+			return index + 1 == end || !Character.isLowSurrogate(value[index + 1]);
 		}
-		return Character.isLowSurrogate(next) && (index == 0 || !Character.isHighSurrogate(value.charAt(index - 1)));
+		return Character.isLowSurrogate(next) && (index == start || !Character.isHighSurrogate(value[index - 1]));
 	}
 
 	/**
@@ -230,7 +253,7 @@ public final class CanonicalJson {
 		String mantissa = (mark < 0) ? json : json.substring(0, mark);
 		String sign = json.startsWith("-") ? "-" : "";
 		int point = mantissa.indexOf('.');
-		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && !json.startsWith("0", sign.length())) {
+		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && isPlain(json, sign.length())) {
 			return (point < 0) ? json
 					: StringUtils.trimTrailingCharacter(StringUtils.trimTrailingCharacter(json, '0'), '.');
 		}
@@ -243,6 +266,13 @@ public final class CanonicalJson {
 		BigInteger power = ((mark < 0) ? BigInteger.ZERO : new BigInteger(json.substring(mark + 1)))
 			.add(BigInteger.valueOf(integerDigits - (all.length() - significant.length()) - 1));
 		return sign + decimal(StringUtils.trimTrailingCharacter(significant, '0'), power);
+	}
+
+	/**
+	 * Returns whether a number without an exponent is at least 0.1.
+	 */
+	private static boolean isPlain(String json, int start) {
+		return !json.startsWith("0", start) || (json.length() > start + 2 && json.charAt(start + 2) != '0');
 	}
 
 	/**

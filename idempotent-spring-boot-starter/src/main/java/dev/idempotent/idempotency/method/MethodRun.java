@@ -180,6 +180,8 @@ final class MethodRun {
 
 		private final IdentityHashMap<Object, Integer> savepoints = new IdentityHashMap<>();
 
+		private boolean completing;
+
 		/**
 		 * Adds a run to the open transaction.
 		 * @return {@code false} if no transaction is open
@@ -222,8 +224,20 @@ final class MethodRun {
 		}
 
 		@Override
+		public void beforeCompletion() {
+			this.completing = true;
+		}
+
+		/**
+		 * A rollback that is reported without {@link #beforeCompletion()} may not have
+		 * taken place: Spring takes a {@code TransactionException} of another
+		 * synchronization for one of the commit, and resets the connection, which
+		 * commits.
+		 */
+		@Override
 		public void afterCompletion(int status) {
-			this.runs.forEach((run) -> run.settle(status));
+			boolean doubtful = status == STATUS_ROLLED_BACK && !this.completing;
+			this.runs.forEach((run) -> run.settle(doubtful ? STATUS_UNKNOWN : status));
 		}
 
 	}

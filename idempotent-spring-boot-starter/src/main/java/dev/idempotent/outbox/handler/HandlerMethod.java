@@ -10,6 +10,7 @@ import dev.idempotent.advice.ListenerEntries;
 import dev.idempotent.advice.ListenerEntries.AdviceException;
 import dev.idempotent.advice.ListenerMethod;
 import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.advice.ThreadContext;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.outbox.OutboxHandler;
@@ -123,11 +124,24 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	/**
-	 * An observation that fails affects no attempt: the task runs once, within it or
-	 * after it.
+	 * The next event of this thread must not find what the handler attaches to it.
 	 */
 	@Override
 	public Outcome handle(Claim claim, Consumer<Throwable> failures) {
+		Runnable context = ThreadContext.detach();
+		try {
+			return observe(claim, failures);
+		}
+		finally {
+			context.run();
+		}
+	}
+
+	/**
+	 * An observation that fails affects no attempt: the task runs once, within it or
+	 * after it.
+	 */
+	private Outcome observe(Claim claim, Consumer<Throwable> failures) {
 		HandlerObservation observing = this.observation;
 		if (observing == null) {
 			return attempt(claim, failures);

@@ -431,15 +431,7 @@ public class EventTable {
 	 * committed.
 	 */
 	public void rollBack() {
-		boolean unused = this.database.join((connection) -> {
-			try {
-				connection.rollback();
-				return true;
-			}
-			catch (SQLException ex) {
-				throw Statements.translate("", ex);
-			}
-		});
+		TransactionInspector.rollBack(this.database.dataSource());
 	}
 
 	/**

@@ -57,10 +57,18 @@ public final class JdbcDeadEvents implements DeadEvents {
 				+ (filter.equals(DeadFilter.ALL) ? limit : OutboxOperations.MAX_EXAMINED) + ") examined where 1 = 1"
 				+ matching + " order by id limit " + limit;
 		return this.database.runInTransaction((connection) -> {
+			// First, so that it is not beyond what the page shows.
+			long newest = newest(connection);
 			List<DeadEvent> events = Statements.query(connection, sql, parameters, (row, number) -> event(row));
-			return (events.size() == limit) ? new DeadPage(events, events.get(limit - 1).row())
-					: new DeadPage(events, endOfExamined(connection, range, after));
+			return (events.size() == limit) ? new DeadPage(events, events.get(limit - 1).row(), newest)
+					: new DeadPage(events, endOfExamined(connection, range, after), newest);
 		});
+	}
+
+	private long newest(Connection connection) {
+		return Statements
+			.query(connection, "select max(id) from " + this.tables.dead(), List.of(), (row, number) -> row.getLong(1))
+			.get(0);
 	}
 
 	private static @Nullable Long endOfExamined(Connection connection, String range, long after) {
@@ -110,10 +118,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 	 */
 	private int eachBatch(DeadFilter filter, BiConsumer<Connection, List<Long>> step,
 			BiConsumer<Connection, List<Long>> ifTaken) {
-		long last = this.database
-			.run((connection) -> Statements.query(connection, "select max(id) from " + this.tables.dead(), List.of(),
-					(row, number) -> row.getLong(1)))
-			.get(0);
+		long last = this.database.run(this::newest);
 		int done = 0;
 		long after = 0;
 		List<Long> batch;

@@ -13,6 +13,7 @@ import java.util.function.BiConsumer;
 
 import javax.sql.DataSource;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
@@ -49,12 +50,7 @@ public final class OutboxOperations {
 
 	private static final int BATCH = 500;
 
-	/**
-	 * The prefix of the position of a page in a queue that was found.
-	 */
-	private static final String IN_QUEUE = "queue-";
-
-	private static final Position FIRST = new Position(Long.MIN_VALUE, 0);
+	private static final Position FIRST = new Position(false, Long.MIN_VALUE, 0);
 
 	private final OutboxDatabase database;
 
@@ -82,9 +78,8 @@ public final class OutboxOperations {
 	 * @param after the end of the previous page, or {@code null} for the first page
 	 * @param limit how many at most
 	 * @return a page
-	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
-	public Page pending(DeadFilter filter, @Nullable String after, int limit) {
+	public Page pending(DeadFilter filter, @Nullable Position after, int limit) {
 		return list(pendingRows(), "", filter, after, limit);
 	}
 
@@ -94,9 +89,8 @@ public final class OutboxOperations {
 	 * @param after the end of the previous page, or {@code null} for the first page
 	 * @param limit how many at most
 	 * @return a page
-	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
-	public Page waiting(DeadFilter filter, @Nullable String after, int limit) {
+	public Page waiting(DeadFilter filter, @Nullable Position after, int limit) {
 		Database kind = this.database.kind();
 		return list(pendingRows(),
 				" and last_error is not null and due_at > " + kind.now() + " and due_at < " + kind.never(), filter,
@@ -109,9 +103,8 @@ public final class OutboxOperations {
 	 * @param after the end of the previous page, or {@code null} for the first page
 	 * @param limit how many at most
 	 * @return a page
-	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
-	public Page blocked(DeadFilter filter, @Nullable String after, int limit) {
+	public Page blocked(DeadFilter filter, @Nullable Position after, int limit) {
 		return list(pendingRows(), isBlocked(), filter, after, limit);
 	}
 
@@ -121,9 +114,8 @@ public final class OutboxOperations {
 	 * @param after the end of the previous page, or {@code null} for the first page
 	 * @param limit how many at most
 	 * @return a page
-	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
-	public Page delayed(DeadFilter filter, @Nullable String after, int limit) {
+	public Page delayed(DeadFilter filter, @Nullable Position after, int limit) {
 		return list(delayedRows(), "", filter, after, limit);
 	}
 
@@ -139,9 +131,8 @@ public final class OutboxOperations {
 	 * @param after where the search begins, or {@code null} for the first row
 	 * @return the first event of this id, or {@code null} if it is not among the rows
 	 * that were examined
-	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
-	public @Nullable ReadEvent readPending(UUID id, @Nullable String after) {
+	public @Nullable ReadEvent readPending(UUID id, @Nullable Position after) {
 		return read(pendingRows(), this.tables.event() + " where lane = %1$d and id = %2$d", id, after);
 	}
 
@@ -151,9 +142,8 @@ public final class OutboxOperations {
 	 * @param after where the search begins, or {@code null} for the first row
 	 * @return the first event of this id, or {@code null} if it is not among the rows
 	 * that were examined
-	 * @throws IllegalArgumentException if this is not the end of a page
 	 */
-	public @Nullable ReadEvent readDelayed(UUID id, @Nullable String after) {
+	public @Nullable ReadEvent readDelayed(UUID id, @Nullable Position after) {
 		return read(delayedRows(), this.tables.delayed() + " where id = %2$d", id, after);
 	}
 
@@ -168,15 +158,15 @@ public final class OutboxOperations {
 		String rows = "select 0 as lane, id, event_id, type, topic, event_key, attempts, created_at, died_at as due_at, "
 				+ "last_error, octet_length(payload) as bytes from " + this.tables.dead()
 				+ " where id > %2$d order by id";
-		return read(rows, this.tables.dead() + " where id = %2$d", id, new Position(0, after).toString());
+		return read(rows, this.tables.dead() + " where id = %2$d", id, new Position(false, 0, after));
 	}
 
-	private @Nullable ReadEvent read(String rows, String row, UUID id, @Nullable String after) {
+	private @Nullable ReadEvent read(String rows, String row, UUID id, @Nullable Position after) {
 		List<ListedEvent> found = search(rows, id, after).events();
 		if (found.isEmpty()) {
 			return null;
 		}
-		Position position = Position.parse(found.get(0).position());
+		Position position = found.get(0).position();
 		String sql = "select id, 0 as attempts, " + EventRow.COLUMNS + " from "
 				+ row.formatted(position.lane(), position.id());
 		List<EventRow> stored = this.database.query(
@@ -189,20 +179,19 @@ public final class OutboxOperations {
 	 * Lists the queue of an event: the events of its key, which are delivered one after
 	 * the other.
 	 * @param id the event, which waits for delivery
-	 * @param after the end of the previous page, or {@code null} for the first page
+	 * @param after the end of a page of the queue; or that of a page of pending events,
+	 * after which the event is searched; or {@code null} for the first page
 	 * @param limit how many at most
 	 * @return a page, empty if the event is not among the rows that were examined, or
 	 * {@code null} if no further row can be the event
-	 * @throws IllegalArgumentException if this is neither the end of a page of a queue
-	 * nor that of a page of pending events, after which the event is then searched
 	 */
-	public @Nullable Queue queue(UUID id, @Nullable String after, int limit) {
-		if (after != null && after.startsWith(IN_QUEUE)) {
-			return queue(Position.parse(after.substring(IN_QUEUE.length())), limit);
+	public @Nullable Queue queue(UUID id, @Nullable Position after, int limit) {
+		if (after != null && after.inQueue()) {
+			return queue(after, limit);
 		}
 		Page found = search(pendingRows(), id, after);
 		if (!found.events().isEmpty()) {
-			return queue(new Position(Position.parse(found.events().get(0).position()).lane(), 0), limit);
+			return queue(new Position(true, found.events().get(0).position().lane(), 0), limit);
 		}
 		return (found.next() != null) ? new Queue(null, found) : null;
 	}
@@ -210,7 +199,7 @@ public final class OutboxOperations {
 	/**
 	 * Searches an event, page by page.
 	 */
-	private Page search(String rows, UUID id, @Nullable String after) {
+	private Page search(String rows, UUID id, @Nullable Position after) {
 		DeadFilter event = new DeadFilter(id, null, null);
 		Page page = list(rows, "", event, after, 1);
 		for (int examined = MAX_EXAMINED; examined < MAX_SEARCHED && page.events().isEmpty()
@@ -222,11 +211,12 @@ public final class OutboxOperations {
 
 	private Queue queue(Position after, int limit) {
 		String rows = pendingColumns() + " where lane = %1$d and id > %2$d order by lane, id";
-		Page page = list(rows, "", DeadFilter.ALL, after.toString(), limit);
+		Page page = list(rows, "", DeadFilter.ALL, after, limit);
 		List<ListedEvent> first = (after.id() == 0) ? page.events()
-				: list(rows, "", DeadFilter.ALL, new Position(after.lane(), 0).toString(), 1).events();
+				: list(rows, "", DeadFilter.ALL, new Position(true, after.lane(), 0), 1).events();
+		Position next = page.next();
 		return new Queue(first.isEmpty() ? null : first.get(0).id(),
-				new Page(page.events(), (page.next() != null) ? IN_QUEUE + page.next() : null));
+				new Page(page.events(), (next != null) ? new Position(true, next.lane(), next.id()) : null));
 	}
 
 	/**
@@ -245,8 +235,8 @@ public final class OutboxOperations {
 		return " and due_at = " + this.database.kind().never();
 	}
 
-	private Page list(String rows, String condition, DeadFilter filter, @Nullable String after, int limit) {
-		Position start = (after != null) ? Position.parse(after) : FIRST;
+	private Page list(String rows, String condition, DeadFilter filter, @Nullable Position after, int limit) {
+		Position start = (after != null) ? after : FIRST;
 		String range = rows.formatted(start.lane(), start.id());
 		return this.database.runInTransaction((connection) -> {
 			List<ListedEvent> events = events(connection, range, condition, filter, limit);
@@ -271,10 +261,10 @@ public final class OutboxOperations {
 	/**
 	 * Returns where the examined rows end, or {@code null} if there are no further ones.
 	 */
-	private static @Nullable String endOfExamined(Connection connection, String range) {
-		List<String> last = Statements.query(connection,
+	private static @Nullable Position endOfExamined(Connection connection, String range) {
+		List<Position> last = Statements.query(connection,
 				"select lane, id from (" + range + " limit 1 offset " + (MAX_EXAMINED - 1) + ") examined", List.of(),
-				(row, number) -> Position.of(row).toString());
+				(row, number) -> Position.of(row));
 		return last.isEmpty() ? null : last.get(0);
 	}
 
@@ -283,7 +273,7 @@ public final class OutboxOperations {
 		boolean blocked = row.getInt("blocked") == 1;
 		boolean leased = !blocked && !until.isZero() && row.getInt("attempts") > 0
 				&& row.getString("last_error") == null;
-		return new ListedEvent(Position.of(row).toString(), row.getLong("id"),
+		return new ListedEvent(Position.of(row), row.getLong("id"),
 				Objects.requireNonNullElse(row.getString("event_id"), ""), row.getString("type"),
 				row.getString("topic"), isOrdered(row), row.getInt("attempts"),
 				Duration.ofMillis(Math.max(0, row.getLong("age"))), blocked ? null : until, leased,
@@ -314,6 +304,10 @@ public final class OutboxOperations {
 		if (filter.topic() != null) {
 			condition.append(" and topic = ?");
 			parameters.add(filter.topic());
+		}
+		if (filter.upTo() != null) {
+			condition.append(" and id <= ?");
+			parameters.add(filter.upTo());
 		}
 		return condition.toString();
 	}
@@ -442,7 +436,7 @@ public final class OutboxOperations {
 	 * @param next the end of this page, or {@code null} if this is the last one; a page
 	 * that examined its limit of rows can be empty without being the last one
 	 */
-	public record Page(List<ListedEvent> events, @Nullable String next) {
+	public record Page(List<ListedEvent> events, @Nullable Position next) {
 	}
 
 	/**
@@ -471,7 +465,7 @@ public final class OutboxOperations {
 	 * @param lastError why the last attempt failed, or {@code null} if none did
 	 * @param payloadBytes the size of the payload in bytes, as it is stored
 	 */
-	public record ListedEvent(String position, long row, String id, String type, String topic, boolean ordered,
+	public record ListedEvent(@JsonIgnore Position position, long row, String id, String type, String topic, boolean ordered,
 			int attempts, Duration age, @Nullable Duration availableIn, boolean leased, @Nullable String lastError,
 			long payloadBytes) {
 	}
@@ -494,26 +488,41 @@ public final class OutboxOperations {
 	}
 
 	/**
-	 * A place in the order of lanes and rows. Its text has no sign, as a lane can have.
+	 * The end of a page, in the order of lanes and rows. Its text has no sign, as a lane
+	 * can have.
+	 *
+	 * @param inQueue whether it is in a queue that was found
+	 * @param lane the lane of the last event
+	 * @param id the row of the last event
 	 */
-	private record Position(long lane, long id) {
+	public record Position(boolean inQueue, long lane, long id) {
+
+		private static final String IN_QUEUE = "queue-";
 
 		static Position of(ResultSet row) throws SQLException {
-			return new Position(row.getLong("lane"), row.getLong("id"));
+			return new Position(false, row.getLong("lane"), row.getLong("id"));
 		}
 
-		static Position parse(String text) {
-			int separator = text.indexOf('-');
+		/**
+		 * Reads a position.
+		 * @param text what {@link #toString()} returned
+		 * @return the position
+		 * @throws IllegalArgumentException if the text has another format
+		 */
+		public static Position parse(String text) {
+			boolean inQueue = text.startsWith(IN_QUEUE);
+			int begin = inQueue ? IN_QUEUE.length() : 0;
+			int separator = text.indexOf('-', begin);
 			if (separator < 0) {
 				throw new IllegalArgumentException("There is no separator");
 			}
-			return new Position(Long.parseUnsignedLong(text, 0, separator, 16),
+			return new Position(inQueue, Long.parseUnsignedLong(text, begin, separator, 16),
 					Long.parseLong(text, separator + 1, text.length(), 10));
 		}
 
 		@Override
 		public String toString() {
-			return Long.toHexString(this.lane) + "-" + this.id;
+			return (this.inQueue ? IN_QUEUE : "") + Long.toHexString(this.lane) + "-" + this.id;
 		}
 
 	}

@@ -86,14 +86,13 @@ public final class OutboxTableCheck {
 			.query(connection,
 					"select seqcache, seqincrement, seqcycle from pg_sequence "
 							+ "where seqrelid = pg_get_serial_sequence(?, 'id')::regclass",
-					List.of(this.tables.event()),
-					(row, number) -> new Sequence(row.getLong(1), row.getLong(2), row.getBoolean(3)))
-			.forEach((sequence) -> {
-				reject(sequence.cache() > 1, "each session caches " + sequence.cache() + " of its values",
-						alter + "cache 1");
-				reject(sequence.increment() < 1, "its values decrease", alter + "increment 1");
-				reject(sequence.cycles(), "its values repeat", alter + "no cycle");
-			});
+					List.of(this.tables.event()), (sequence, number) -> {
+						reject(sequence.getLong(1) > 1, "each session caches " + sequence.getLong(1) + " of its values",
+								alter + "cache 1");
+						reject(sequence.getLong(2) < 1, "its values decrease", alter + "increment 1");
+						reject(sequence.getBoolean(3), "its values repeat", alter + "no cycle");
+						return true;
+					});
 	}
 
 	private void reject(boolean rejected, String why, String statement) {
@@ -184,9 +183,6 @@ public final class OutboxTableCheck {
 	 */
 	public String howToCreateTables() {
 		return OutboxTables.howToCreate();
-	}
-
-	private record Sequence(long cache, long increment, boolean cycles) {
 	}
 
 }

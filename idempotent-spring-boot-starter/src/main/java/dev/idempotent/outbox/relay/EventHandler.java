@@ -8,8 +8,8 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handles the events of one topic in this process. Its workers claim one event at a time,
- * so that none waits behind another one while its lease passes.
+ * Handles the events of one topic in this process. Its workers claim no more events than
+ * can begin at once, so that none waits behind another one while its lease passes.
  */
 public interface EventHandler {
 

@@ -225,7 +225,7 @@ public final class OutboxRelay {
 		int handled = 0;
 		for (Optional<Row> next = delivery.nextOfHandlers(); next.isPresent(); next = delivery.nextOfHandlers()) {
 			Row row = next.get();
-			Objects.requireNonNull(delivery.workers.get(row.topic())).deliver(row);
+			Objects.requireNonNull(delivery.workers.get(row.topic())).handle(row);
 			handled++;
 			if (results.size() != handled || results.get(handled - 1).delivered() == 0) {
 				throw new IllegalStateException("An event was not handled by " + row.topic() + "; the log shows why",

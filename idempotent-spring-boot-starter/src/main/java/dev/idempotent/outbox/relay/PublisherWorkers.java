@@ -9,10 +9,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import dev.idempotent.work.OutageLog;
 import dev.idempotent.outbox.OutboxObserver;
@@ -35,7 +42,8 @@ import org.slf4j.LoggerFactory;
  * Delivers the events of one publisher or handler on threads of its own, so that a slow
  * one does not delay the others. A worker reads the first rows of the woken lanes in one
  * snapshot, claims them, publishes them outside of a transaction, settles them, and looks
- * at the same lanes again.
+ * at the same lanes again. A worker of a handler claims one row for each worker that is
+ * free, and each of them handles one.
  * <p>
  * The order of a lane needs neither lock nor lease: its first row stays the first until
  * its deletion commits, and it is deleted only after its publication was confirmed.
@@ -55,6 +63,8 @@ final class PublisherWorkers {
 	private final String publisher;
 
 	private final boolean runs;
+
+	private final boolean handles;
 
 	private final EventTable table;
 
@@ -92,6 +102,17 @@ final class PublisherWorkers {
 
 	};
 
+	/**
+	 * What the free workers of a handler begin next. Filled by one of them at a time,
+	 * while the others wait for its lock: so what becomes free while a claim is on its
+	 * way shares the next one.
+	 */
+	private final Queue<Runnable> ready = new ConcurrentLinkedQueue<>();
+
+	private final Lock claiming = new ReentrantLock();
+
+	private final AtomicInteger free = new AtomicInteger();
+
 	private volatile boolean draining;
 
 	private volatile boolean abandoned;
@@ -104,6 +125,7 @@ final class PublisherWorkers {
 			Runnable onRecovery) {
 		this.publisher = publisher.prefix();
 		this.runs = publisher.keepsOrder();
+		this.handles = false;
 		this.rules = rules;
 		this.table = rules.table();
 		this.settings = rules.settings();
@@ -125,6 +147,7 @@ final class PublisherWorkers {
 			Consumer<Throwable> failures) {
 		this.publisher = handler.topic();
 		this.runs = false;
+		this.handles = true;
 		this.rules = rules;
 		this.table = rules.table();
 		this.settings = rules.settings();
@@ -135,9 +158,9 @@ final class PublisherWorkers {
 		});
 		this.sender = (claims, sending, settlement) -> claims.forEach((claim) -> settle(handler, claim,
 				sending.getAsBoolean() ? handler.handle(claim, failures) : BatchPublisher.NOT_SENT, settlement));
-		this.batchSize = 1;
 		this.lease = handler.lease();
 		this.threads = handler.concurrency();
+		this.batchSize = this.threads;
 		// It may take minutes for an event, while a scan finds those of others.
 		this.waitForRoom = Duration.ZERO;
 	}
@@ -207,26 +230,63 @@ final class PublisherWorkers {
 	 * Whether there may be something to deliver.
 	 */
 	boolean isUnfinished() {
-		return !this.draining || (!this.abandoned && !this.wakes.isEmpty());
+		return !this.draining || (!this.abandoned && !this.wakes.isEmpty()) || !this.ready.isEmpty();
 	}
 
 	/**
-	 * Delivers the first events of some woken lanes.
+	 * Delivers the first events of some woken lanes, or lets a handler handle one.
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		List<Wake> woken = this.wakes.take(this.batchSize, MAX_WAIT);
+		return this.handles ? runNext(nextAttempt()) : deliverWoken(this.batchSize, MAX_WAIT);
+	}
+
+	private static boolean runNext(@Nullable Runnable attempt) {
+		if (attempt != null) {
+			attempt.run();
+		}
+		return attempt != null;
+	}
+
+	/**
+	 * No more rows are claimed than workers wait here, so that none waits behind another
+	 * one while its lease passes, and a process that dies has counted few attempts that
+	 * had not begun.
+	 */
+	private @Nullable Runnable nextAttempt() throws InterruptedException {
+		this.wakes.await(MAX_WAIT);
+		this.free.incrementAndGet();
+		this.claiming.lock();
+		try {
+			if (this.ready.isEmpty()) {
+				boolean unused = deliverWoken(this.free.get(), Duration.ZERO);
+			}
+			return this.ready.poll();
+		}
+		finally {
+			this.free.decrementAndGet();
+			this.claiming.unlock();
+		}
+	}
+
+	private boolean deliverWoken(int most, Duration patience) throws InterruptedException {
+		List<Wake> woken = this.wakes.take(most, patience);
 		Map<Long, Wake> lanes = new TreeMap<>();
 		woken.stream().filter((wake) -> !keepsBack(wake)).forEach((wake) -> lanes.put(wake.lane(), wake));
 		if (lanes.isEmpty() || this.abandoned) {
 			return false;
 		}
+		int limit = this.runs ? Math.max(1, Math.min(RUN, this.batchSize / lanes.size())) : 1;
+		wakeAgainIfItFails(lanes.values(), () -> deliver(lanes, limit, false));
+		return true;
+	}
+
+	private void wakeAgainIfItFails(Collection<Wake> lanes, Runnable delivery) {
 		try {
-			deliver(lanes, this.runs ? Math.max(1, Math.min(RUN, this.batchSize / lanes.size())) : 1, false);
-			return true;
+			delivery.run();
 		}
 		catch (RuntimeException | Error ex) {
-			lanes.values().forEach((wake) -> this.wakes.add(wake.fromStart()));
+			lanes.forEach((wake) -> this.wakes.add(wake.fromStart()));
 			if (this.draining) {
 				this.abandoned = true;
 			}
@@ -254,10 +314,11 @@ final class PublisherWorkers {
 	}
 
 	/**
-	 * Delivers the first event of a lane on the calling thread.
+	 * Lets a handler handle the first event of a lane on the calling thread.
 	 */
-	void deliver(Row row) {
+	void handle(Row row) {
 		deliver(Map.of(row.lane(), Wake.of(row, 0).fromStart()), 1, false);
+		boolean unused = runNext(this.ready.poll());
 	}
 
 	private void deliver(Map<Long, Wake> lanes, int limit, boolean probe) {
@@ -286,7 +347,8 @@ final class PublisherWorkers {
 		attempt(batch, lanes, probe);
 		// Alone, because its last attempt may have killed its process, or kept others
 		// from getting a response.
-		suspects.forEach((suspect) -> attempt(List.of(suspect), lanes, probe));
+		suspects
+			.forEach((suspect) -> begin(List.of(suspect), lanes, () -> settle(claim(List.of(suspect), probe), lanes)));
 	}
 
 	private boolean isSuspect(Head row) {
@@ -359,31 +421,50 @@ final class PublisherWorkers {
 	}
 
 	/**
-	 * Claims rows, publishes and settles them.
+	 * Claims rows by one statement. Those of a publisher are one attempt.
 	 * @param probe whether to send to unavailable destinations, too
 	 */
 	private void attempt(List<Head> heads, Map<Long, Wake> lanes, boolean probe) {
+		Claimed claimed = claim(heads, probe);
+		List<Claimed> attempts = this.handles ? claimed.each() : List.of(claimed);
+		attempts.forEach((attempt) -> begin(attempt.heads(), lanes, () -> settle(attempt, lanes)));
+	}
+
+	private void begin(List<Head> heads, Map<Long, Wake> lanes, Runnable attempt) {
+		if (this.handles) {
+			List<Wake> own = heads.stream().map((head) -> Objects.requireNonNull(lanes.get(head.lane()))).toList();
+			this.ready.add(() -> wakeAgainIfItFails(own, attempt));
+		}
+		else {
+			attempt.run();
+		}
+	}
+
+	private Claimed claim(List<Head> heads, boolean probe) {
 		List<Head> sendable = heads.stream()
 			.filter((head) -> !this.abandoned && (probe ? !this.paused.contains(head.topic())
 					: !keepsBack(new Wake(head.lane(), head.id(), head.topic(), 0))))
 			.toList();
-		if (sendable.isEmpty()) {
-			return;
-		}
 		long begin = System.nanoTime();
+		return new Claimed(sendable, this.table.claim(sendable, this.lease, this.settings.attempts()), begin);
+	}
+
+	/**
+	 * Publishes claimed rows and settles them.
+	 */
+	private void settle(Claimed claimed, Map<Long, Wake> lanes) {
 		long nanos = this.lease.toNanos();
 		Settlement settlement = new Settlement(this.rules);
-		List<Claim> claims = unbroken(sendable, this.table.claim(sendable, this.lease, this.settings.attempts()),
-				settlement);
-		BooleanSupplier sending = () -> !this.abandoned && System.nanoTime() - begin < nanos / 2;
+		List<Claim> claims = unbroken(claimed.heads(), claimed.claims(), settlement);
+		BooleanSupplier sending = () -> !this.abandoned && System.nanoTime() - claimed.begin() < nanos / 2;
 		long start = System.nanoTime();
 		if (!claims.isEmpty()) {
 			this.sender.send(claims, sending, settlement);
 		}
 		long end = System.nanoTime();
-		BatchResult result = store(settlement, begin + nanos);
+		BatchResult result = store(settlement, claimed.begin() + nanos);
 		report(settlement, result, Duration.ofNanos(end - start), end, lanes);
-		lookAgain(settlement, sendable);
+		lookAgain(settlement, claimed.heads());
 	}
 
 	private static void settle(EventHandler handler, Claim claim, Outcome outcome, Settlement settlement) {
@@ -403,8 +484,7 @@ final class PublisherWorkers {
 	 * claimed, or cannot be published.
 	 */
 	private List<Claim> unbroken(List<Head> heads, List<Claim> claims, Settlement settlement) {
-		Map<Long, Claim> byRow = new HashMap<>();
-		claims.forEach((claim) -> byRow.put(claim.event().sequence(), claim));
+		Map<Long, Claim> byRow = byRow(claims);
 		List<Claim> unbroken = new ArrayList<>();
 		for (Head head : heads) {
 			Claim claim = byRow.get(head.id());
@@ -426,6 +506,10 @@ final class PublisherWorkers {
 		}
 		logUndeliverable(claims);
 		return unbroken;
+	}
+
+	private static Map<Long, Claim> byRow(List<Claim> claims) {
+		return claims.stream().collect(Collectors.toMap((claim) -> claim.event().sequence(), Function.identity()));
 	}
 
 	/**
@@ -539,6 +623,24 @@ final class PublisherWorkers {
 		 */
 		default boolean isSuspect(long row) {
 			return false;
+		}
+
+	}
+
+	/**
+	 * The rows of one statement that claims them.
+	 *
+	 * @param claims those of the rows that it has claimed
+	 * @param begin when their leases began, by {@link System#nanoTime()}
+	 */
+	private record Claimed(List<Head> heads, List<Claim> claims, long begin) {
+
+		List<Claimed> each() {
+			Map<Long, Claim> byRow = byRow(this.claims);
+			return this.heads.stream()
+				.filter((head) -> byRow.containsKey(head.id()))
+				.map((head) -> new Claimed(List.of(head), List.of(byRow.get(head.id())), this.begin))
+				.toList();
 		}
 
 	}

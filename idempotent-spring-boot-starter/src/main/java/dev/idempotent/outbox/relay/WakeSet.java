@@ -63,14 +63,11 @@ final class WakeSet {
 	 * @param patience how long to wait for the first one
 	 * @return in the order of lanes, so that all transactions lock rows in one order
 	 */
-	@SuppressWarnings("WaitNotInLoop") // It may return none.
 	List<Wake> take(int limit, Duration patience) throws InterruptedException {
 		List<Wake> oldest = new ArrayList<>();
 		this.lock.lock();
 		try {
-			if (this.lanes.isEmpty() && !this.stopped) {
-				boolean unused = this.filled.await(patience.toMillis(), TimeUnit.MILLISECONDS);
-			}
+			await(patience);
 			Iterator<Wake> waiting = this.lanes.values().iterator();
 			while (oldest.size() < limit && waiting.hasNext()) {
 				oldest.add(waiting.next());
@@ -83,6 +80,23 @@ final class WakeSet {
 		}
 		oldest.sort(Comparator.comparingLong(Wake::lane));
 		return oldest;
+	}
+
+	/**
+	 * Waits for a lane, which another thread may take.
+	 * @param patience how long to wait
+	 */
+	@SuppressWarnings("WaitNotInLoop") // There may be none.
+	void await(Duration patience) throws InterruptedException {
+		this.lock.lock();
+		try {
+			if (this.lanes.isEmpty() && !this.stopped) {
+				boolean unused = this.filled.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 	boolean isEmpty() {

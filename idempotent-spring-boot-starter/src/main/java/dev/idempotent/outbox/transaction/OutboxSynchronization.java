@@ -204,10 +204,17 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	/**
 	 * {@link #afterCommit()} is not called if that of another synchronization has failed.
+	 * Without {@link #beforeCompletion()}, another one has thrown a
+	 * {@code TransactionException} before the commit: the work would be committed without
+	 * its events.
 	 */
 	@Override
 	public void afterCompletion(int status) {
 		suspend();
+		if (!this.completing && status != STATUS_COMMITTED && (this.wrote || !this.collected.isEmpty())) {
+			this.table.rollBack();
+			return;
+		}
 		// If the outcome is unknown, there may be rows.
 		if (status != STATUS_ROLLED_BACK) {
 			commit();

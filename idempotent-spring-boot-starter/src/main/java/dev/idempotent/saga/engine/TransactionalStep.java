@@ -234,12 +234,7 @@ final class TransactionalStep {
 		}
 		try {
 			if (TransactionSynchronizationManager.isSynchronizationActive()) {
-				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-					@Override
-					public void afterCompletion(int ended) {
-						completion.set(ended);
-					}
-				});
+				TransactionSynchronizationManager.registerSynchronization(new Ending(completion));
 			}
 			result = work.apply(status);
 		}
@@ -286,6 +281,36 @@ final class TransactionalStep {
 		catch (Throwable ex) {
 			logger.debug("A step could not be rolled back; the database rolls it back when the connection ends", ex);
 		}
+	}
+
+	/**
+	 * Takes note of how a transaction has ended. Unannounced, it may have committed,
+	 * whatever is reported: Spring does not roll back for a {@code TransactionException}
+	 * that a synchronization throws before the commit, and resets the connection, which
+	 * commits.
+	 */
+	private static final class Ending implements TransactionSynchronization {
+
+		private final AtomicInteger completion;
+
+		private boolean announced;
+
+		private Ending(AtomicInteger completion) {
+			this.completion = completion;
+		}
+
+		@Override
+		public void beforeCompletion() {
+			this.announced = true;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			if (this.announced) {
+				this.completion.set(status);
+			}
+		}
+
 	}
 
 	/**

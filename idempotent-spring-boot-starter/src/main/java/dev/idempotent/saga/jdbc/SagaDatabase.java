@@ -85,12 +85,13 @@ final class SagaDatabase {
 	}
 
 	/**
-	 * Runs work in the transaction of the calling thread. On another connection, it would
-	 * not commit with the work of the transaction.
+	 * Runs work in the transaction of the calling thread. On another connection, or one
+	 * that was merely used in a transaction of another database, it would not commit with
+	 * the work of the transaction.
 	 */
 	<T extends @Nullable Object> T join(Function<SagaSql, T> work) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
-				|| !TransactionInspector.isBound(this.dataSource)) {
+				|| !new TransactionInspector(this.dataSource).isManaged()) {
 			throw new InvalidDataAccessApiUsageException(
 					"The calling thread has no transaction on the DataSource of the sagas");
 		}

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.advice.ThreadContext;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.TargetSource;
@@ -15,22 +16,12 @@ import org.springframework.aop.framework.DefaultAdvisorChainFactory;
 import org.springframework.aop.framework.ReflectiveMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.security.core.context.SecurityContext;
-import org.springframework.security.core.context.SecurityContextHolder;
-import org.springframework.util.ClassUtils;
-import org.springframework.web.context.request.RequestAttributes;
-import org.springframework.web.context.request.RequestContextHolder;
 
 /**
  * The body of a saga: the method of the bean with the advice that is inside that of this
  * library. The first run and a take-over enter it in the same way.
  */
 final class AdvisedBody {
-
-	private static final boolean SECURITY = isPresent(
-			"org.springframework.security.core.context.SecurityContextHolder");
-
-	private static final boolean WEB = isPresent("org.springframework.web.context.request.RequestContextHolder");
 
 	private final Advisor advisor;
 
@@ -55,11 +46,9 @@ final class AdvisedBody {
 	 * Restores them afterwards.
 	 */
 	@Nullable Object run(@Nullable Object[] arguments) throws Throwable {
-		Runnable request = WEB ? Request.detach() : () -> {
-		};
+		Runnable request = ThreadContext.detachRequest();
 		try {
-			Runnable principal = SECURITY ? Principal.detach() : () -> {
-			};
+			Runnable principal = ThreadContext.detachPrincipal();
 			try {
 				return proceed(arguments);
 			}
@@ -120,39 +109,6 @@ final class AdvisedBody {
 		}
 		inner.addAll(all.subList(own + 1, all.size()));
 		return inner;
-	}
-
-	private static boolean isPresent(String type) {
-		return ClassUtils.isPresent(type, AdvisedBody.class.getClassLoader());
-	}
-
-	private static final class Principal {
-
-		private Principal() {
-		}
-
-		/**
-		 * Does not read the context of the thread, which may come from a session.
-		 */
-		static Runnable detach() {
-			Supplier<SecurityContext> own = SecurityContextHolder.getDeferredContext();
-			SecurityContextHolder.setContext(SecurityContextHolder.createEmptyContext());
-			return () -> SecurityContextHolder.setDeferredContext(own);
-		}
-
-	}
-
-	private static final class Request {
-
-		private Request() {
-		}
-
-		static Runnable detach() {
-			RequestAttributes own = RequestContextHolder.getRequestAttributes();
-			RequestContextHolder.resetRequestAttributes();
-			return () -> RequestContextHolder.setRequestAttributes(own);
-		}
-
 	}
 
 }

@@ -3,9 +3,7 @@ package dev.idempotent.autoconfigure.operations;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 
 import dev.idempotent.idempotency.Fingerprint;
@@ -37,8 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ConsoleAccessTests {
 
-	private static final String OPERATOR = "Basic "
-			+ Base64.getEncoder().encodeToString("operator:x".getBytes(StandardCharsets.UTF_8));
+	private static final String OPERATOR = SecuredEndpoints.basic("operator");
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,

@@ -1,13 +1,10 @@
 package dev.idempotent.autoconfigure.operations;
 
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.UUID;
 
@@ -29,18 +26,16 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.boot.security.autoconfigure.actuate.web.servlet.EndpointRequest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
+import static dev.idempotent.autoconfigure.operations.SecuredEndpoints.basic;
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -181,10 +176,6 @@ class IdempotencyEndpointAccessTests {
 		return application.send(application.request("/actuator/idempotency" + path).GET().build());
 	}
 
-	private static String basic(String user) {
-		return "Basic " + Base64.getEncoder().encodeToString((user + ":x").getBytes(StandardCharsets.UTF_8));
-	}
-
 	private static WebApplication start(Class<?> source, String... properties) {
 		List<String> all = new ArrayList<>(List.of("management.health.redis.enabled=false"));
 		all.addAll(List.of(properties));
@@ -215,17 +206,8 @@ class IdempotencyEndpointAccessTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Import(Orders.class)
+	@Import({ Orders.class, SecuredEndpoints.class })
 	static class SecuredApplication extends Application {
-
-		@Bean
-		SecurityFilterChain operators(HttpSecurity http) {
-			return http.securityMatcher(EndpointRequest.toAnyEndpoint())
-				.authorizeHttpRequests((requests) -> requests.anyRequest().hasRole("OPERATOR"))
-				.csrf((csrf) -> csrf.disable())
-				.httpBasic(Customizer.withDefaults())
-				.build();
-		}
 
 		@Bean
 		SecurityFilterChain customers(HttpSecurity http) {
@@ -234,13 +216,6 @@ class IdempotencyEndpointAccessTests {
 				.csrf((csrf) -> csrf.disable())
 				.httpBasic(Customizer.withDefaults())
 				.build();
-		}
-
-		@Bean
-		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(
-					User.withUsername("operator").password("{noop}x").roles("OPERATOR").build(),
-					User.withUsername("customer").password("{noop}x").roles("CUSTOMER").build());
 		}
 
 	}

@@ -4,24 +4,30 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 
+import javax.sql.DataSource;
+
 import dev.idempotent.autoconfigure.operations.OutboxEndpointRules.Audits;
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.jdbc.JdbcTopicControl;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
+import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.security.autoconfigure.actuate.web.servlet.EndpointRequest;
-import org.springframework.context.annotation.Bean;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.security.config.Customizer;
-import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
-import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * Tests for the outbox endpoint with limited access.
@@ -79,6 +85,36 @@ class OutboxEndpointAccessTests {
 		}
 	}
 
+	@Test
+	void takesNoOtherFailureForAnInvalidPage() {
+		OutboxTables tables = new OutboxTables("outbox_");
+		DataSource dataSource = new SimpleDriverDataSource();
+		DeadEvents failing = new DeadEvents() {
+
+			@Override
+			public DeadPage list(DeadFilter filter, long after, int limit) {
+				throw new IllegalArgumentException("A fault of the code");
+			}
+
+			@Override
+			public int retry(DeadFilter filter) {
+				return 0;
+			}
+
+			@Override
+			public int discard(DeadFilter filter) {
+				return 0;
+			}
+
+		};
+		OutboxEndpoint endpoint = new OutboxEndpoint(new OutboxOperations(dataSource, tables, PayloadEncryption.NONE),
+				failing, new JdbcTopicControl(dataSource, tables),
+				new OutboxTopics(List.of(), null, (type) -> List.of()), () -> null, (event) -> {
+				}, new OutboxEndpoint.Properties(Show.NEVER, Set.of()));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> endpoint.list("dead", null, null, null, null, null, null, SecurityContext.NONE));
+	}
+
 	/**
 	 * Inserts an event that blocks its key.
 	 */
@@ -100,8 +136,7 @@ class OutboxEndpointAccessTests {
 	}
 
 	private static String[] as(String user) {
-		return new String[] { "Authorization",
-				"Basic " + Base64.getEncoder().encodeToString((user + ":x").getBytes(StandardCharsets.UTF_8)) };
+		return new String[] { "Authorization", SecuredEndpoints.basic(user) };
 	}
 
 	private static WebApplication start(Class<?> source, String... properties) {
@@ -113,23 +148,8 @@ class OutboxEndpointAccessTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@Import(SecuredEndpoints.class)
 	static class Secured extends OutboxEndpointRules.Application {
-
-		@Bean
-		SecurityFilterChain operators(HttpSecurity http) {
-			return http.securityMatcher(EndpointRequest.toAnyEndpoint())
-				.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
-				.csrf((csrf) -> csrf.disable())
-				.httpBasic(Customizer.withDefaults())
-				.build();
-		}
-
-		@Bean
-		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(
-					User.withUsername("operator").password("{noop}x").roles("OPERATOR").build(),
-					User.withUsername("support").password("{noop}x").roles("SUPPORT").build());
-		}
 
 	}
 

@@ -132,6 +132,22 @@ abstract class OutboxEndpointRules {
 	}
 
 	@Test
+	void discardsNoEventThatDiedAfterTheLookOfTheOperator() {
+		deadLetter("order.created", "order.paid");
+		long newest = json(get("/actuator/outbox/dead?limit=1"), 200).get("newest").asLong();
+		deadLetter("order.shipped");
+		String seen = "{\"all\":true,\"upTo\":" + newest + "}";
+		assertThat(json(post("discard", seen), 200).get("discarded").asInt()).isEqualTo(2);
+		assertThat(audits()).singleElement()
+			.satisfies((audit) -> assertThat(audit.getData()).containsEntry("upTo", newest));
+		assertThat(json(get("/actuator/outbox/dead"), 200).at("/dead/0/type").asString()).isEqualTo("order.shipped");
+		assertThat(json(post("discard", "{\"upTo\":" + newest + "}"), 400).get("problem").asString())
+			.isEqualTo("The request does not specify which events");
+		assertThat(json(post("discard-blocked", seen), 400).get("problem").asString())
+			.isEqualTo("Only dead events can be changed up to a row");
+	}
+
+	@Test
 	void refusesInvalidRequests() {
 		deadLetter("order.created");
 		assertThat(json(post("retry", "{}"), 400).get("problem").asString())
@@ -167,16 +183,21 @@ abstract class OutboxEndpointRules {
 	}
 
 	private void deadLetter(String... types) {
+		int before = dead();
 		new TransactionTemplate(this.application.bean(PlatformTransactionManager.class))
 			.executeWithoutResult((status) -> {
 				for (String type : types) {
 					this.application.bean(Outbox.class).append(OutboxEvent.of(type, "secret"));
 				}
 			});
-		await().until(() -> this.application.bean(JdbcTemplate.class)
-			.queryForList("select id from endpoint_dead", Long.class)
-			.size() == types.length);
+		await().until(() -> dead() == before + types.length);
 		assertThat(this.application.bean(OutboxRelay.class).isRunning()).isTrue();
+	}
+
+	private int dead() {
+		return this.application.bean(JdbcTemplate.class)
+			.queryForList("select id from endpoint_dead", Long.class)
+			.size();
 	}
 
 	/**

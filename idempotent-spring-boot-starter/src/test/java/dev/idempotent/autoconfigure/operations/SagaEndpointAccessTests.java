@@ -1,9 +1,7 @@
 package dev.idempotent.autoconfigure.operations;
 
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 
 import dev.idempotent.autoconfigure.operations.SagaShop.Audits;
@@ -14,14 +12,8 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.security.autoconfigure.actuate.web.servlet.EndpointRequest;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.security.config.Customizer;
-import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
-import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -60,8 +52,8 @@ class SagaEndpointAccessTests {
 			String id = halt(application);
 			assertThat(retry(application, id).statusCode()).isEqualTo(401);
 			assertThat(application.bean(Audits.class).events()).isEmpty();
-			String operator = Base64.getEncoder().encodeToString("operator:x".getBytes(StandardCharsets.UTF_8));
-			assertThat(retry(application, id, "Authorization", "Basic " + operator).statusCode()).isEqualTo(200);
+			assertThat(retry(application, id, "Authorization", SecuredEndpoints.basic("operator")).statusCode())
+				.isEqualTo(200);
 			assertThat(application.bean(Audits.class).events()).singleElement()
 				.satisfies((event) -> assertThat(event.getPrincipal()).isEqualTo("operator"));
 		}
@@ -91,22 +83,8 @@ class SagaEndpointAccessTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@Import(SecuredEndpoints.class)
 	static class SecuredShop extends SagaShop {
-
-		@Bean
-		SecurityFilterChain operators(HttpSecurity http) {
-			return http.securityMatcher(EndpointRequest.toAnyEndpoint())
-				.authorizeHttpRequests((requests) -> requests.anyRequest().hasRole("OPERATOR"))
-				.csrf((csrf) -> csrf.disable())
-				.httpBasic(Customizer.withDefaults())
-				.build();
-		}
-
-		@Bean
-		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(
-					User.withUsername("operator").password("{noop}x").roles("OPERATOR").build());
-		}
 
 	}
 

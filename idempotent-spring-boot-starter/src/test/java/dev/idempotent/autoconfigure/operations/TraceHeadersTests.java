@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link TraceHeaders} with the tracer of OpenTelemetry.
+ * Tests for the trace headers of events with the tracer of OpenTelemetry.
  */
 class TraceHeadersTests {
 
@@ -61,7 +61,7 @@ class TraceHeadersTests {
 
 	@Test
 	void areAbsentWithoutATracer() {
-		start(Untraced.class).run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(TraceHeaders.class));
+		start(Untraced.class).run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("outboxTraceHeaders"));
 	}
 
 	private static ApplicationContextRunner start(Class<?> configuration) {

@@ -7,6 +7,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.outbox.relay.OutboxRelay;
@@ -16,6 +17,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -83,6 +85,23 @@ class OutboxOnDemandTests {
 		});
 		assertThat(output).containsOnlyOnce("Outbox: on, because 1 @TransactionalOutbox method appends events; "
 				+ "the relay delivers to test (default topic test:orders)");
+	}
+
+	@Test
+	void reportsItsHandlers(CapturedOutput output) {
+		OnDemandApplication.with(Handling.class).run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).containsOnlyOnce("Outbox: on, because 1 @OutboxHandler method handles events; "
+				+ "the relay delivers to test (default topic test:orders) and 1 handler");
+	}
+
+	@Test
+	void reportsItsHandlersWithoutAPublisher(CapturedOutput output) {
+		OnDemandApplication.with(Handling.class)
+			.withPropertyValues("idempotent.outbox.default-topic=handlers")
+			.withInitializer((context) -> context.addBeanFactoryPostProcessor(
+					(beans) -> ((BeanDefinitionRegistry) beans).removeBeanDefinition("publisher")))
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).containsOnlyOnce("; the relay delivers to 1 handler");
 	}
 
 	@Test
@@ -209,6 +228,14 @@ class OutboxOnDemandTests {
 		@Transactional
 		@TransactionalOutbox(type = "order.created", payload = "#id")
 		public void place(String id) {
+		}
+
+	}
+
+	static class Handling {
+
+		@OutboxHandler(type = "order.created")
+		void handle() {
 		}
 
 	}

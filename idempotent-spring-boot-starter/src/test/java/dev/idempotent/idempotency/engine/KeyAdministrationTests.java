@@ -6,6 +6,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
@@ -27,6 +28,7 @@ import dev.idempotent.idempotency.engine.FaultyStore.Verb;
 import dev.idempotent.idempotency.engine.KeyAdministration.FoundKey;
 import dev.idempotent.idempotency.engine.KeyAdministration.KeyChange;
 import dev.idempotent.test.InMemoryIdempotencyStore;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -58,8 +60,8 @@ class KeyAdministrationTests {
 	@Test
 	void findsNothingOfAnAbsentKey() {
 		assertThat(this.transactions.find(this.key)).isNull();
-		assertThat(this.transactions.release(this.key).outcome()).isEqualTo(KeyChange.Outcome.ABSENT);
-		assertThat(this.transactions.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.ABSENT);
+		assertThat(this.transactions.release(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.ABSENT);
+		assertThat(this.transactions.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.ABSENT);
 	}
 
 	@Test
@@ -76,7 +78,7 @@ class KeyAdministrationTests {
 		this.store.complete(this.key, REQUEST, "owner", StoredResponse.of(new byte[] { (byte) 0xE1, 100 }), MINUTE);
 		FoundKey found = Objects.requireNonNull(this.leases.find(this.key));
 		assertThat(found.deciding().replayable()).isFalse();
-		assertThat(this.leases.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+		assertThat(this.leases.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.DONE);
 		assertThat(claimIn(this.store, "rival")).isEqualTo(new Claim.Acquired());
 	}
 
@@ -92,7 +94,7 @@ class KeyAdministrationTests {
 	@Test
 	void releasesAPendingKey() {
 		claimIn(this.store, "owner");
-		KeyChange change = this.leases.release(this.key);
+		KeyChange change = this.leases.release(this.key, null);
 		assertThat(change.outcome()).isEqualTo(KeyChange.Outcome.DONE);
 		assertThat(change.before()).isNotNull();
 		assertThat(change.now()).isNull();
@@ -102,11 +104,11 @@ class KeyAdministrationTests {
 	@Test
 	void neverReleasesACompletedKeyOrForgetsAPendingOne() {
 		completeIn(this.store, "owner");
-		assertThat(this.leases.release(this.key).outcome()).isEqualTo(KeyChange.Outcome.REFUSED);
+		assertThat(this.leases.release(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.REFUSED);
 		assertThat(claimIn(this.store, "rival")).is(Samples.completed(RESPONSE));
 		IdempotencyKey running = Samples.key();
 		this.store.claim(running, REQUEST, "owner", MINUTE);
-		assertThat(this.leases.forget(running).outcome()).isEqualTo(KeyChange.Outcome.REFUSED);
+		assertThat(this.leases.forget(running, null).outcome()).isEqualTo(KeyChange.Outcome.REFUSED);
 		assertThat(this.store.renew(running, "owner", MINUTE)).isTrue();
 	}
 
@@ -114,10 +116,10 @@ class KeyAdministrationTests {
 	void neverForgetsARecordWhileAClaimCouldWriteItBack() {
 		claimIn(this.store, "a retry");
 		completeIn(this.database, "owner");
-		assertThat(this.transactions.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.REFUSED);
+		assertThat(this.transactions.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.REFUSED);
 		assertThat(claimIn(this.database, "rival")).is(Samples.completed(RESPONSE));
-		assertThat(this.transactions.release(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
-		assertThat(this.transactions.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+		assertThat(this.transactions.release(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+		assertThat(this.transactions.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.DONE);
 	}
 
 	@Test
@@ -126,11 +128,11 @@ class KeyAdministrationTests {
 		completeIn(this.database, "owner");
 		this.store.failing(Fault.UNREACHABLE, Verb.FORGET);
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
-			.isThrownBy(() -> this.transactions.forget(this.key));
+			.isThrownBy(() -> this.transactions.forget(this.key, null));
 		assertThat(this.database.find(this.key)).isNull();
 		assertThat(claimIn(this.store, "rival")).is(Samples.completed(RESPONSE));
 		this.store.mended();
-		assertThat(this.transactions.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+		assertThat(this.transactions.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.DONE);
 		assertThat(this.transactions.find(this.key)).isNull();
 	}
 
@@ -140,7 +142,7 @@ class KeyAdministrationTests {
 		completeIn(this.database, "owner");
 		this.store.failing(Fault.UNREACHABLE, Verb.FIND);
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
-			.isThrownBy(() -> this.transactions.forget(this.key));
+			.isThrownBy(() -> this.transactions.forget(this.key, null));
 		assertThat(this.database.calls()).doesNotContain(new Call(Verb.FORGET, this.key));
 		assertThat(this.database.find(this.key)).isNotNull();
 	}
@@ -174,10 +176,43 @@ class KeyAdministrationTests {
 			}
 
 		}, List::of, PayloadEncryption.NONE);
-		KeyChange change = late.release(this.key);
+		KeyChange change = late.release(this.key, null);
 		assertThat(change.outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
 		assertThat(change.now()).isNotNull();
 		assertThat(this.store.renew(this.key, "rival", MINUTE)).isTrue();
+	}
+
+	@Test
+	void releasesOnlyTheClaimThatTheOperatorHasSeen() {
+		Instant seen = Instant.parse("2026-03-01T03:04:11.207Z");
+		Instant later = seen.plusMillis(1);
+		claimIn(this.store, tokenOf(seen));
+		AtomicInteger lookUps = new AtomicInteger();
+		KeyAdministration late = new KeyAdministration(new ForwardingStore() {
+
+			@Override
+			protected IdempotencyStore target() {
+				return KeyAdministrationTests.this.store;
+			}
+
+			@Override
+			public @Nullable StoredKey find(IdempotencyKey key) {
+				if (lookUps.incrementAndGet() == 2) {
+					target().release(key, tokenOf(seen));
+					claimIn(target(), tokenOf(later));
+				}
+				return super.find(key);
+			}
+
+		}, List::of, PayloadEncryption.NONE);
+		assertThat(late.release(this.key, seen).outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
+		assertThat(this.store.renew(this.key, tokenOf(later), MINUTE)).isTrue();
+		assertThat(this.leases.release(this.key, seen).outcome()).isEqualTo(KeyChange.Outcome.OTHER_RUN);
+		assertThat(this.leases.release(this.key, later).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+	}
+
+	private static String tokenOf(Instant since) {
+		return new RunOrigin(since, Guarantee.LEASE, null).toToken("0".repeat(36));
 	}
 
 	@Test
@@ -198,7 +233,7 @@ class KeyAdministrationTests {
 			}
 
 		}, List::of, PayloadEncryption.NONE);
-		assertThat(contended.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
+		assertThat(contended.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
 	}
 
 	@Test
@@ -218,10 +253,10 @@ class KeyAdministrationTests {
 			}
 
 		}), PayloadEncryption.NONE);
-		assertThat(contended.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
+		assertThat(contended.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
 		completeIn(this.store, "a retry that has read the record");
 		assertThat(claimIn(this.store, "rival")).is(Samples.completed(RESPONSE));
-		assertThat(this.transactions.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+		assertThat(this.transactions.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.DONE);
 		assertThat(claimIn(this.store, "rival")).isEqualTo(new Claim.Acquired());
 	}
 
@@ -231,7 +266,7 @@ class KeyAdministrationTests {
 		try (IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT, MINUTE)) {
 			Gate renewal = this.store.gateBefore(Verb.RENEW);
 			engine.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE).claim();
-			assertThat(this.leases.release(this.key).now()).isNull();
+			assertThat(this.leases.release(this.key, null).now()).isNull();
 			renewal.open();
 			await().until(() -> this.leases.find(this.key) != null);
 		}
@@ -257,7 +292,7 @@ class KeyAdministrationTests {
 		FoundKey found = Objects.requireNonNull(administration.find(this.key));
 		assertThat(found.inDatabase()).isNotNull();
 		assertThat(found.inStore()).isNull();
-		assertThat(administration.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+		assertThat(administration.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.DONE);
 		assertThat(this.database.count(Verb.FORGET, this.key)).isEqualTo(1);
 	}
 

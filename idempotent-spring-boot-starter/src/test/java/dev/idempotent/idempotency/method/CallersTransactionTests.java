@@ -1,13 +1,16 @@
 package dev.idempotent.idempotency.method;
 
+import java.util.List;
 import java.util.function.Consumer;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyStoreException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -44,6 +47,56 @@ class CallersTransactionTests {
 			assertThat(shop.effects().committed()).isEmpty();
 			assertThat(shop.place("k")).isEqualTo(2);
 			assertThat(shop.effects().committed()).containsExactly("k");
+		});
+	}
+
+	/**
+	 * Spring does not roll back for a {@code TransactionException}, which it takes for
+	 * one of the commit itself, and resets the connection, which commits.
+	 */
+	@Test
+	void rollsBackIfACallbackBeforeTheCommitFailsForATransaction() {
+		run(Guarantee.TRANSACTION, (shop) -> {
+			for (RuntimeException failure : failures()) {
+				assertThatExceptionOfType(failure.getClass()).isThrownBy(() -> shop.inTransaction(() -> {
+					shop.place("k");
+					failBeforeCommit(failure);
+				}));
+				assertThat(shop.effects().committed()).isEmpty();
+				assertThat(shop.effects().records()).isZero();
+			}
+			shop.place("k");
+			assertThat(shop.effects().committed()).containsExactly("k");
+		});
+	}
+
+	@Test
+	void leavesAKeyToItsLeaseIfACallbackBeforeTheCommitFailsForATransaction() {
+		run(Guarantee.LEASE, (shop) -> {
+			for (RuntimeException failure : failures()) {
+				String key = failure.getClass().getSimpleName();
+				assertThatExceptionOfType(failure.getClass()).isThrownBy(() -> shop.inTransaction(() -> {
+					shop.place(key);
+					failBeforeCommit(failure);
+				}));
+				assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> shop.place(key));
+			}
+		});
+	}
+
+	private static List<RuntimeException> failures() {
+		return List.of(new CannotCreateTransactionException("no connection"),
+				new UnexpectedRollbackException("an inner transaction"));
+	}
+
+	private static void failBeforeCommit(RuntimeException failure) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				throw failure;
+			}
+
 		});
 	}
 

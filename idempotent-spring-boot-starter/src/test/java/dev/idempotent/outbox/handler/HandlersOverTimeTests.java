@@ -2,11 +2,14 @@ package dev.idempotent.outbox.handler;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -27,7 +30,14 @@ import dev.idempotent.outbox.jdbc.OutboxTables;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
+import org.springframework.context.i18n.LocaleContextHolder;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.security.authentication.TestingAuthenticationToken;
+import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.transaction.TransactionTimedOutException;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -205,6 +215,50 @@ class HandlersOverTimeTests {
 		shop.append(HandlerShop.event("order.placed", "1"));
 		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 		assertThat(keys).hasSize(3).containsOnly(keys.get(0));
+	}
+
+	@Test
+	void findNothingOnTheThreadThatAnEarlierCallHasLeftThere() {
+		HandlerShop shop = open(List.of(), "idempotent.outbox.handlers.concurrency=1");
+		List<String> found = new CopyOnWriteArrayList<>();
+		Consumer<String> leaving = (id) -> {
+			found.add("%s %s %s %s".formatted(MDC.get("order"), LocaleContextHolder.getLocaleContext(),
+					SecurityContextHolder.getContext().getAuthentication(),
+					RequestContextHolder.getRequestAttributes()));
+			MDC.put("order", id);
+			LocaleContextHolder.setLocale(Locale.CANADA);
+			SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken(id, id));
+			RequestContextHolder.setRequestAttributes(new ServletRequestAttributes(new MockHttpServletRequest()));
+			if (found.size() % 3 == 1) {
+				throw new IllegalStateException("not yet");
+			}
+		};
+		shop.handlers().whenBooking(leaving);
+		shop.handlers().whenMailing(leaving);
+		for (String type : List.of("order.placed", "order.shipped")) {
+			shop.append(HandlerShop.event(type, "1").withKey("key"));
+			shop.append(HandlerShop.event(type, "2").withKey("key"));
+			await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		}
+		assertThat(found).hasSize(6).containsOnly("null null null null");
+	}
+
+	@Test
+	void leaveTheThreadOfATestAsItWas() {
+		HandlerShop shop = open(List.of(), "idempotent.outbox.relay.enabled=false");
+		shop.append(HandlerShop.event("order.placed", "1"));
+		shop.handlers().whenBooking((id) -> {
+			assertThat(MDC.get("test")).isNull();
+			MDC.put("order", id);
+		});
+		MDC.put("test", "own");
+		try {
+			assertThat(shop.relay().runHandlers()).isEqualTo(2);
+			assertThat(MDC.getCopyOfContextMap()).containsOnly(Map.entry("test", "own"));
+		}
+		finally {
+			MDC.clear();
+		}
 	}
 
 	/**

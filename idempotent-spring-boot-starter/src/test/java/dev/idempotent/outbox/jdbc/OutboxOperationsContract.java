@@ -32,6 +32,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
+import dev.idempotent.outbox.jdbc.OutboxOperations.Position;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
 import org.jspecify.annotations.Nullable;
@@ -281,7 +282,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 				Long.MAX_VALUE, parameter(event.event().id()), TOPIC, new byte[1]);
 		Queue first = queue(event, null, 1);
 		assertThat(types(first)).containsExactly("one");
-		String behind = first.page().events().get(0).position();
+		Position behind = first.page().events().get(0).position();
 		assertThat(types(queue(event, behind, 1))).containsExactly("again");
 	}
 
@@ -321,7 +322,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 					(read) -> assertThat(read.unreadable()).isEqualTo("Its headers are not a JSON object of strings"));
 	}
 
-	private Queue queue(NewEvent event, @Nullable String after, int limit) {
+	private Queue queue(NewEvent event, @Nullable Position after, int limit) {
 		return Objects.requireNonNull(operations().queue(event.event().id(), after, limit));
 	}
 
@@ -337,10 +338,8 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "1", "x-1", "1-", "-", "1-2-3", "-1-1" })
 	void rejectsWhatIsNotTheEndOfAPage(String after) {
-		assertThatIllegalArgumentException().isThrownBy(() -> operations().pending(ALL, after, 5));
-		assertThatIllegalArgumentException().isThrownBy(() -> operations().queue(UUID.randomUUID(), after, 5));
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> operations().queue(UUID.randomUUID(), "queue-" + after, 5));
+		assertThatIllegalArgumentException().isThrownBy(() -> Position.parse(after));
+		assertThatIllegalArgumentException().isThrownBy(() -> Position.parse("queue-" + after));
 	}
 
 	@Test
@@ -439,6 +438,19 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		assertThat(deadEvents().discard(new DeadFilter(null, "two", TOPIC))).isEqualTo(2);
 		assertThat(typesIn(dead())).containsExactly("three");
 		assertThat(typesIn(events())).containsExactly("one");
+	}
+
+	@Test
+	void changesNoEventThatDiedAfterTheLookOfTheOperator() {
+		assertThat(deadEvents().list(ALL, 0, 1).newest()).isZero();
+		bury("one", "two");
+		DeadFilter seen = new DeadFilter(null, null, null, deadEvents().list(ALL, 0, 1).newest());
+		bury("two", "three");
+		assertThat(deadEvents().list(seen, 0, 10).events()).extracting(DeadEvent::type)
+			.containsExactlyInAnyOrder("one", "two");
+		assertThat(deadEvents().retry(new DeadFilter(null, "two", null, seen.upTo()))).isOne();
+		assertThat(deadEvents().discard(seen)).isOne();
+		assertThat(typesIn(dead())).containsExactlyInAnyOrder("two", "three");
 	}
 
 	@Test

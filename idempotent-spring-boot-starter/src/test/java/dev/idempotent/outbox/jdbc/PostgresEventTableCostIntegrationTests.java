@@ -170,6 +170,7 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 	private void requireDefaults() {
 		assertThat(Stream.of("synchronous_commit", "enable_seqscan", "enable_bitmapscan")
 			.map((name) -> template().queryForObject("show " + name, String.class))).containsOnly("on");
+		assertThat(template().queryForObject("show plan_cache_mode", String.class)).isEqualTo("auto");
 	}
 
 	/**
@@ -218,6 +219,19 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			assertThat(reads.atMost(FEW, "cost_event", "a delete of the rest", () -> table().delete(failed)))
 				.isEqualTo(100);
 		}
+	}
+
+	@Test
+	void plansNoStatementForItsRows() {
+		for (int i = 0; i < 12; i++) {
+			append("one");
+			table().release(claim(table().heads(due(), 1)));
+			table().delete(claim(table().heads(due(), 1)));
+		}
+		Map<String, Object> plans = template().queryForMap("select sum(generic_plans) as generic, "
+				+ "sum(custom_plans) as custom from pg_prepared_statements where statement like '%unnest%'");
+		assertThat(((Number) plans.get("generic")).longValue()).isGreaterThan(10);
+		assertThat(((Number) plans.get("custom")).longValue()).isZero();
 	}
 
 	@Test

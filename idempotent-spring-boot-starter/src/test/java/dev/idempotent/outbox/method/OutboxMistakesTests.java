@@ -13,6 +13,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.jta.JtaTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -118,6 +119,21 @@ class OutboxMistakesTests {
 				.run((context) -> assertThat(context).getFailure()
 					.hasStackTraceContaining("ByTenant routes to several databases"));
 		}
+	}
+
+	@Test
+	void refusesJta() {
+		OutboxApplication.with(Fine.class)
+			.withBean("transactionManager", JtaTransactionManager.class, () -> new JtaTransactionManager() {
+
+				@Override
+				public void afterPropertiesSet() {
+					// There is no server to look it up in.
+				}
+
+			})
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("is one of JTA, which is not supported"));
 	}
 
 	private static void assertStops(Class<?> bean, String... messages) {

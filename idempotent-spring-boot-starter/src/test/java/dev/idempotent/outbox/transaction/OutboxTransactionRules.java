@@ -16,10 +16,17 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.Ordered;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -76,6 +83,26 @@ abstract class OutboxTransactionRules {
 			append("lost");
 			throw new IllegalStateException("work failed");
 		}));
+		assertThat(events()).isEmpty();
+	}
+
+	/**
+	 * Spring does not roll back for a {@code TransactionException}, which it takes for
+	 * one of the commit itself, and resets the connection, which commits.
+	 */
+	@ParameterizedTest
+	@ValueSource(ints = { 0, Ordered.LOWEST_PRECEDENCE })
+	void commitsNoWorkWithoutItsEventsIfACallbackBeforeTheCommitFails(int order) {
+		List<RuntimeException> failures = List.of(new CannotCreateTransactionException("no connection"),
+				new UnexpectedRollbackException("an inner transaction"), new IllegalStateException("any other"));
+		for (RuntimeException failure : failures) {
+			assertThatExceptionOfType(failure.getClass()).isThrownBy(() -> inTransaction((outbox) -> {
+				database().sql("insert into rules_control (topic) values ('work')").update();
+				append("lost");
+				TransactionSynchronizationManager.registerSynchronization(new FailingCallback(order, failure));
+			}));
+			assertThat(database().sql("select topic from rules_control").query().listOfRows()).isEmpty();
+		}
 		assertThat(events()).isEmpty();
 	}
 
@@ -246,6 +273,21 @@ abstract class OutboxTransactionRules {
 		TransactionTemplate template = new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
 		template.setPropagationBehavior(propagation);
 		return template;
+	}
+
+	private record FailingCallback(int order,
+			RuntimeException failure) implements TransactionSynchronization {
+
+		@Override
+		public int getOrder() {
+			return this.order;
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			throw this.failure;
+		}
+
 	}
 
 	static final class Unwritable {

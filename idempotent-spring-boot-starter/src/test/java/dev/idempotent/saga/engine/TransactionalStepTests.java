@@ -8,8 +8,11 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,6 +32,28 @@ class TransactionalStepTests {
 	@Test
 	void knowsThatAConstraintRollsBack() {
 		assertThat(commitFails(new DataIntegrityViolationException("deferred")).known()).isTrue();
+	}
+
+	/**
+	 * Spring takes it for a failure of the commit, does not roll back, and resets the
+	 * connection, which commits.
+	 */
+	@Test
+	void knowsNothingIfACallbackBeforeTheCommitThrowsATransactionException() {
+		UnexpectedRollbackException failure = new UnexpectedRollbackException("an inner transaction");
+		TransactionalStep.End<String> end = TransactionalStep.run(new Failing(failure), "step", (status) -> {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void beforeCommit(boolean readOnly) {
+					throw failure;
+				}
+
+			});
+			return "done";
+		});
+		assertThat(end.failure()).isSameAs(failure);
+		assertThat(end.known()).isFalse();
 	}
 
 	private static TransactionalStep.End<String> commitFails(RuntimeException failure) {

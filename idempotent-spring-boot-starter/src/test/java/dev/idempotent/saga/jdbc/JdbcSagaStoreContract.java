@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -175,6 +176,17 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		new TransactionTemplate(new DataSourceTransactionManager(other))
 			.executeWithoutResult((status) -> assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
 				.isThrownBy(() -> this.store.insertInTransaction(this.saga, List.of())));
+		assertThat(this.store.find(this.saga.id())).isNull();
+	}
+
+	@Test
+	void rejectsATransactionOnAnotherDataSourceInWhichItsOwnHasBeenUsed() {
+		DataSource other = new DriverManagerDataSource("jdbc:h2:mem:other");
+		new TransactionTemplate(new DataSourceTransactionManager(other)).executeWithoutResult((status) -> {
+			new JdbcTemplate(rows().dataSource()).queryForList("select 1");
+			assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
+				.isThrownBy(() -> this.store.insertInTransaction(this.saga));
+		});
 		assertThat(this.store.find(this.saga.id())).isNull();
 	}
 
