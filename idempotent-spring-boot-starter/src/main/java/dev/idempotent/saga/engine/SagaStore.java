@@ -44,15 +44,14 @@ public interface SagaStore {
 	boolean insert(NewSaga saga, List<JournalEntry> entries);
 
 	/**
-	 * Inserts a saga with its first entries, unless its id exists. Waits for another
-	 * transaction that inserts it. Its number of steps is 1 if it is
-	 * {@link SagaStatus#EXECUTING}, for the step that the transaction contains. One that
-	 * is {@link SagaStatus#STARTED} is due at once.
+	 * Inserts a saga without entries, unless its id exists. Waits for another transaction
+	 * that inserts it. Its number of steps is 1 if it is {@link SagaStatus#EXECUTING},
+	 * for the step that the transaction contains. One that is {@link SagaStatus#STARTED}
+	 * is due at once.
 	 * @param saga the saga
-	 * @param entries its entries
 	 * @return {@code false} if the id exists
 	 */
-	boolean insertInTransaction(NewSaga saga, List<JournalEntry> entries);
+	boolean insertInTransaction(NewSaga saga);
 
 	/**
 	 * Finds a saga with its entries.
@@ -76,26 +75,23 @@ public interface SagaStore {
 
 	/**
 	 * Locks a saga that is {@link SagaStatus#EXECUTING} before its deadline, or
-	 * {@link SagaStatus#COMPENSATING}, until the end of the transaction. Writes entries,
-	 * renews the lease and resets the attempts.
+	 * {@link SagaStatus#COMPENSATING}, until the end of the transaction. Renews the lease
+	 * and resets the attempts.
 	 * @param owner the owner
 	 * @param status the expected status
 	 * @param steps the new number of steps, larger than the stored one: it proves to
 	 * {@link #writeInTransaction} that the lock was not lost
-	 * @param entries the entries that are known before the work of the transaction
 	 * @param lease the lease
 	 * @return {@code false} if nothing was locked
 	 */
-	boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries,
-			Duration lease);
+	boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease);
 
 	/**
 	 * Writes entries of a saga that the transaction has locked or inserted.
 	 * @param owner the owner
 	 * @param steps the number of steps that was written with the lock; 1 if the saga was
 	 * inserted
-	 * @param entries the entries; each is inserted, or replaced if the journal has it.
-	 * Empty if all were written with the lock
+	 * @param entries the entries; each is inserted, or replaced if the journal has it
 	 * @param lease the lease; zero leaves it as it was written with the lock
 	 * @return {@code false} if the transaction has lost its lock, and must roll back
 	 */

@@ -63,7 +63,7 @@ final class StartedSagas implements TransactionSynchronization {
 					+ "committed, or does not support synchronization. Start it before the commit, or in a transaction "
 					+ "of its own (Propagation.REQUIRES_NEW)");
 		}
-		if (store.insertInTransaction(saga, List.of())) {
+		if (store.insertInTransaction(saga)) {
 			current.started.put(saga.id(), saga.fingerprint());
 			return;
 		}

@@ -62,14 +62,13 @@ final class TransactionalStep {
 		boolean stored = this.run.presence() != Presence.ABSENT;
 		IdempotencyContext context = actionContext(entry, stored);
 		return this.run.observe(entry.name(), () -> {
-			JournalEntry known = (this.call.type() == Void.class) ? this.run.done(entry, Void.class, null) : null;
-			End<?> end = inTransaction(entry, known, (status) -> {
+			End<?> end = inTransaction(entry, (status) -> {
 				Object value = this.call.act(context);
 				if (!stored && context.calls().keyed() > 0) {
 					throw new IllegalStateException("The action has ignored that its call was not sent");
 				}
 				status.flush();
-				return (known != null) ? known : this.run.done(entry, this.call.type(), value);
+				return this.run.done(entry, this.call.type(), value);
 			});
 			return end.isCommitted() ? Objects.requireNonNull(this.run.at(entry.number()))
 					: this.run.keep(refused(entry, end, context));
@@ -96,11 +95,10 @@ final class TransactionalStep {
 		Object result = this.run.resultOf(entry, this.call.type());
 		IdempotencyContext context = new IdempotencyContext(this.run.owner().undoKey(entry), this.process);
 		this.run.observe(entry.name(), () -> {
-			JournalEntry undone = entry.in(StepState.COMPENSATED);
-			End<?> end = inTransaction(entry, undone, (status) -> {
+			End<?> end = inTransaction(entry, (status) -> {
 				this.call.compensate(context, result);
 				status.flush();
-				return undone;
+				return entry.in(StepState.COMPENSATED);
 			});
 			if (!end.isCommitted()) {
 				throw undoFailed(entry, end);
@@ -109,27 +107,19 @@ final class TransactionalStep {
 		});
 	}
 
-	/**
-	 * Writes the entry with the lock if it is known before the work: both are one commit.
-	 */
-	private End<List<JournalEntry>> inTransaction(JournalEntry entry, @Nullable JournalEntry known,
-			Function<TransactionStatus, JournalEntry> work) {
+	private End<List<JournalEntry>> inTransaction(JournalEntry entry, Function<TransactionStatus, JournalEntry> work) {
 		boolean first = this.run.presence() == Presence.ABSENT;
 		int steps = first ? 1 : this.run.nextSteps();
 		PlatformTransactionManager manager = this.run.resources().transactions();
 		End<List<JournalEntry>> end = run(manager, this.run.name() + "." + entry.name(), (status) -> {
 			long begun = System.nanoTime();
-			List<JournalEntry> before = (known != null) ? this.run.unwritten(known) : List.of();
-			lock(first, steps, before);
-			JournalEntry outcome = apply(work, status);
-			List<JournalEntry> after = (known != null) ? List.of() : this.run.unwritten(outcome);
-			boolean isLong = System.nanoTime() - begun > this.run.lease().toNanos() / 3;
-			if (!this.run.store()
-				.writeInTransaction(this.run.owner(), steps, after, isLong ? this.run.lease() : Duration.ZERO)) {
-				// Such as after a deadlock whose exception the action has caught.
+			lock(first, steps);
+			List<JournalEntry> entries = this.run.unwritten(apply(work, status));
+			if (!this.run.store().writeInTransaction(this.run.owner(), steps, entries, leaseAfter(begun))) {
+				// Such as by a rollback of the action, or a deadlock whose exception it has caught.
 				throw new CannotAcquireLockException("The database has rolled back the beginning of the step");
 			}
-			return (known != null) ? before : after;
+			return entries;
 		});
 		if (end.isCommitted()) {
 			this.run.written(steps, Objects.requireNonNull(end.result()));
@@ -140,12 +130,20 @@ final class TransactionalStep {
 		return end;
 	}
 
-	private void lock(boolean first, int steps, List<JournalEntry> entries) {
+	/**
+	 * After short work, at least half of the lease is left from the lock, which is longer
+	 * than until the next renewal: the row need not be written again.
+	 */
+	private Duration leaseAfter(long begun) {
+		Duration lease = this.run.lease();
+		return (System.nanoTime() - begun > lease.toNanos() / 6) ? lease : Duration.ZERO;
+	}
+
+	private void lock(boolean first, int steps) {
 		SagaStore store = this.run.store();
 		try {
-			if (!(first ? store.insertInTransaction(Objects.requireNonNull(this.run.fresh()), entries)
-					: store.lockInTransaction(this.run.owner(), this.run.status(), steps, entries,
-							this.run.lease()))) {
+			if (!(first ? store.insertInTransaction(Objects.requireNonNull(this.run.fresh()))
+					: store.lockInTransaction(this.run.owner(), this.run.status(), steps, this.run.lease()))) {
 				throw new RunAbortedError(first ? Cause.EXISTS : Cause.LOST);
 			}
 		}

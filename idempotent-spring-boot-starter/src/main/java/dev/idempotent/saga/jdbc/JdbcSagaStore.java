@@ -137,11 +137,11 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	@Override
-	public boolean insertInTransaction(NewSaga saga, List<JournalEntry> entries) {
+	public boolean insertInTransaction(NewSaga saga) {
 		int number = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
 		return this.database.join((sql) -> {
 			SagaWrites writes = new SagaWrites(sql);
-			boolean inserted = writes.insert(saga, number, entries, this.lockTimeout);
+			boolean inserted = writes.insert(saga, number, List.of(), this.lockTimeout);
 			if (inserted && number > 0) {
 				writes.mark(saga.id());
 			}
@@ -215,11 +215,10 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	@Override
-	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries,
-			Duration lease) {
+	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
 		return this.database.join((sql) -> {
 			SagaWrites writes = new SagaWrites(sql);
-			boolean locked = writes.write(progress(sql, owner, status, steps, " and steps < ?", lease), entries);
+			boolean locked = writes.write(progress(sql, owner, status, steps, " and steps < ?", lease), List.of());
 			if (locked) {
 				writes.mark(owner.id());
 			}
@@ -234,15 +233,11 @@ public final class JdbcSagaStore implements SagaStore {
 				HAS_STATUS + isNext + sql.inTime(status), List.<Object>of(owner.epoch(), status.name(), steps));
 	}
 
-	/**
-	 * What PostgreSQL has written with the lock is lost or committed with the lock.
-	 */
 	@Override
 	public boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease) {
 		return this.database.join((sql) -> {
 			SagaWrites writes = new SagaWrites(sql);
-			boolean done = sql.database().combinesChanges() && entries.isEmpty() && lease.isZero();
-			return done || (writes.unmark(owner.id()) && writes.write(locked(sql, owner, steps, lease), entries));
+			return writes.unmark(owner.id()) && writes.write(locked(sql, owner, steps, lease), entries);
 		});
 	}
 

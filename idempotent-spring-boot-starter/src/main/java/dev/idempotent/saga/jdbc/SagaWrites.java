@@ -169,11 +169,14 @@ final class SagaWrites {
 				: "update " + this.sql.instance() + " set " + update.assignments()) + update.where();
 	}
 
+	/**
+	 * A transaction sees the row as it has written it; after a rollback, as it was before.
+	 * On MySQL, an update that changes nothing does not, and its snapshot may be older.
+	 */
 	private boolean meetsStill(Update update) {
-		return !this.sql
-			.query("select 1 from " + this.sql.instance() + update.where() + " for update",
-					update.conditionParameters(), (row, number) -> row.getInt(1))
-			.isEmpty();
+		String lock = (this.database == Database.MYSQL) ? " for update" : "";
+		return this.sql.exists("select 1 from " + this.sql.instance() + update.where() + lock,
+				update.conditionParameters().toArray());
 	}
 
 	private boolean writeAtOnce(Update update, List<JournalEntry> entries, boolean end) {

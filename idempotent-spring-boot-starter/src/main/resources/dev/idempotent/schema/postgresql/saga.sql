@@ -17,7 +17,7 @@ create table if not exists saga_instance (
 	reason varchar(1000),
 	halt_reason varchar(1000),
 	created_at timestamp(6) with time zone not null
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 create index if not exists saga_instance_due_at on saga_instance (status, due_at);
 
@@ -37,4 +37,4 @@ create table if not exists saga_step (
 	compensating_at timestamp(6) with time zone,
 	ended_at timestamp(6) with time zone,
 	primary key (saga_id, seq)
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);

@@ -13,8 +13,8 @@ import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 
 /**
- * Leaves the endpoints to the users {@code operator} and {@code support}; {@code customer}
- * is another one.
+ * Leaves the endpoints to the users {@code operator} and {@code support};
+ * {@code customer} is another one.
  */
 @Configuration(proxyBeanMethods = false)
 class SecuredEndpoints {

@@ -61,7 +61,8 @@ class TraceHeadersTests {
 
 	@Test
 	void areAbsentWithoutATracer() {
-		start(Untraced.class).run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("outboxTraceHeaders"));
+		start(Untraced.class)
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("outboxTraceHeaders"));
 	}
 
 	private static ApplicationContextRunner start(Class<?> configuration) {

@@ -275,8 +275,7 @@ abstract class OutboxTransactionRules {
 		return template;
 	}
 
-	private record FailingCallback(int order,
-			RuntimeException failure) implements TransactionSynchronization {
+	private record FailingCallback(int order, RuntimeException failure) implements TransactionSynchronization {
 
 		@Override
 		public int getOrder() {

@@ -69,9 +69,8 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean insertInTransaction(NewSaga saga, List<JournalEntry> entries) {
+	public boolean insertInTransaction(NewSaga saga) {
 		InMemorySaga row = new InMemorySaga(saga, now());
-		row.write(entries, now());
 		row.steps = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
 		return this.rows.insertInTransaction(row, this.lockTimeout);
 	}
@@ -89,10 +88,9 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries,
-			Duration lease) {
+	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
 		return this.rows.changeInTransaction(owner.id(),
-				(row) -> row.steps < steps && progress(row, owner, status, steps, entries, lease));
+				(row) -> row.steps < steps && progress(row, owner, status, steps, List.of(), lease));
 	}
 
 	private boolean progress(InMemorySaga row, SagaOwner owner, SagaStatus status, int steps,

@@ -74,7 +74,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
 			Object before = status.createSavepoint();
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE)).isTrue();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
 			status.rollbackToSavepoint(before);
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
 			status.setRollbackOnly();
@@ -85,7 +85,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 	void losesAnInsertByARollbackToASavepoint() {
 		transactions().executeWithoutResult((status) -> {
 			Object before = status.createSavepoint();
-			assertThat(this.store.insertInTransaction(this.saga, List.of())).isTrue();
+			assertThat(this.store.insertInTransaction(this.saga)).isTrue();
 			status.rollbackToSavepoint(before);
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
 			status.setRollbackOnly();
@@ -96,7 +96,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 	void keepsTheLockWhenTheWorkRollsBackToItsOwnSavepoint() {
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE)).isTrue();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
 			Object later = status.createSavepoint();
 			status.rollbackToSavepoint(later);
 			status.releaseSavepoint(later);
@@ -110,7 +110,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		Assumptions.assumeFalse(rows().platform().equals("postgresql"));
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE)).isTrue();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
 			rows().template().execute("create table if not exists committing (id integer)");
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
 			status.setRollbackOnly();
@@ -175,7 +175,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		DataSource other = new DriverManagerDataSource("jdbc:h2:mem:other");
 		new TransactionTemplate(new DataSourceTransactionManager(other))
 			.executeWithoutResult((status) -> assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
-				.isThrownBy(() -> this.store.insertInTransaction(this.saga, List.of())));
+				.isThrownBy(() -> this.store.insertInTransaction(this.saga)));
 		assertThat(this.store.find(this.saga.id())).isNull();
 	}
 
@@ -195,7 +195,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		SagaStore proxied = new JdbcSagaStore(new TransactionAwareDataSourceProxy(rows().dataSource()), rows().tables(),
 				LEASE);
 		transactions().executeWithoutResult((status) -> {
-			assertThat(proxied.insertInTransaction(this.saga, List.of())).isTrue();
+			assertThat(proxied.insertInTransaction(this.saga)).isTrue();
 			assertThat(proxied.find(this.saga.id())).isNull();
 		});
 		assertThat(find().owner()).isEqualTo(this.owner);
@@ -263,7 +263,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 		for (int i = 0; i < 100; i++) {
 			try {
 				return Boolean.TRUE.equals(transactions()
-					.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, number, List.of(), LEASE)
+					.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, number, LEASE)
 							&& this.store.writeInTransaction(this.owner, number,
 									List.of(SagaSamples.done("step " + number, number)), LEASE)));
 			}

@@ -103,11 +103,11 @@ class PostgresSagaBurstIntegrationTests {
 		List<JournalEntry> done = List.of(SagaSamples.done("hold", 1));
 		read(most, "insert", () -> this.store.insert(saga, List.of(SagaSamples.acting("hold", 1))));
 		read(most, "insert in a transaction",
-				() -> this.transactions.execute((status) -> this.store.insertInTransaction(second, List.of())));
+				() -> this.transactions.execute((status) -> this.store.insertInTransaction(second)));
 		read(most, "write", () -> this.store.write(owner(saga), SagaStatus.EXECUTING, 2, done, LEASE));
 		read(most, "step in a transaction",
 				() -> this.transactions
-					.execute((status) -> this.store.lockInTransaction(owner(second), SagaStatus.EXECUTING, 2, List.of(), LEASE)
+					.execute((status) -> this.store.lockInTransaction(owner(second), SagaStatus.EXECUTING, 2, LEASE)
 							&& this.store.writeInTransaction(owner(second), 2, done, LEASE)));
 		read(most, "renewal", () -> {
 			this.store.renew(List.of(owner(saga), owner(second)), LEASE);
