@@ -89,8 +89,8 @@ public final class Report {
 	}
 
 	/**
-	 * A Markdown table of each figure's median and quartiles, grouped by scenario, and a line
-	 * for each figure that has a goal.
+	 * A Markdown table of each figure's median and quartiles, grouped by scenario, and a
+	 * line for each figure that has a goal.
 	 */
 	@Override
 	public String toString() {
@@ -130,8 +130,8 @@ public final class Report {
 
 	private static void line(StringBuilder table, Row row, List<Double> values) {
 		Samples samples = Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray());
-		line(table, row.scenario(), row.contender(), row.figure(), text(samples.median()), text(samples.percentile(LOWER)),
-				text(samples.percentile(UPPER)), Integer.toString(values.size()));
+		line(table, row.scenario(), row.contender(), row.figure(), text(samples.median()),
+				text(samples.percentile(LOWER)), text(samples.percentile(UPPER)), Integer.toString(values.size()));
 	}
 
 	private static void line(StringBuilder table, Object... cells) {

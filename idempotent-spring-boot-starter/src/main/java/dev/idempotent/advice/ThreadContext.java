@@ -20,9 +20,6 @@ import org.springframework.web.context.request.RequestContextHolder;
  */
 public final class ThreadContext {
 
-	private static final Runnable NOTHING = () -> {
-	};
-
 	private static final boolean SECURITY = isPresent(
 			"org.springframework.security.core.context.SecurityContextHolder");
 
@@ -45,7 +42,7 @@ public final class ThreadContext {
 	 * @return puts it back
 	 */
 	public static Runnable detachRequest() {
-		return WEB ? Request.detach() : NOTHING;
+		return WEB ? Request.detach() : ThreadContext::putNothingBack;
 	}
 
 	/**
@@ -53,7 +50,10 @@ public final class ThreadContext {
 	 * @return puts it back
 	 */
 	public static Runnable detachPrincipal() {
-		return SECURITY ? Principal.detach() : NOTHING;
+		return SECURITY ? Principal.detach() : ThreadContext::putNothingBack;
+	}
+
+	private static void putNothingBack() {
 	}
 
 	private static Runnable detachLocale() {

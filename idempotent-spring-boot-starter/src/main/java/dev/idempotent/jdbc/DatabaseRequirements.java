@@ -8,9 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -225,8 +223,12 @@ public final class DatabaseRequirements {
 	 */
 	private static boolean isJta(TransactionManager manager) {
 		// By name, because the class needs the API of JTA.
-		return Stream.<@Nullable Class<?>>iterate(manager.getClass(), Objects::nonNull, Class::getSuperclass)
-			.anyMatch((type) -> type.getName().equals("org.springframework.transaction.jta.JtaTransactionManager"));
+		for (Class<?> type = manager.getClass(); type != null; type = type.getSuperclass()) {
+			if (type.getName().equals("org.springframework.transaction.jta.JtaTransactionManager")) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**

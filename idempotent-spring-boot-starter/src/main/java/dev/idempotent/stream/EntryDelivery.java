@@ -82,8 +82,7 @@ final class EntryDelivery {
 			return null;
 		}
 		AtomicReference<@Nullable Scope> scope = new AtomicReference<>();
-		this.observers
-			.run(() -> scope.set(opening.open(group, entry.id(), entry.deliveries(), entry.headers())));
+		this.observers.run(() -> scope.set(opening.open(group, entry.id(), entry.deliveries(), entry.headers())));
 		return scope.get();
 	}
 

@@ -100,7 +100,8 @@ class SaleBenchmark {
 		command.addAll(List.of("-jar", Objects.requireNonNull(System.getProperty("crash.jar")),
 				"--server.port=" + this.uri.getPort(), "--server.tomcat.max-keep-alive-requests=-1",
 				"--idempotent.redis.timeout=60s", "--spring.data.redis.timeout=60s",
-				// A unit that expires, or a request that is shed, would be work of a later
+				// A unit that expires, or a request that is shed, would be work of a
+				// later
 				// measurement.
 				"--sample.sale.hold=1h", "--sample.sale.requests-per-second=1000000", "--sample.sale.burst=1000000"));
 		redis.properties().forEach((property) -> command.add("--" + property));
@@ -131,8 +132,9 @@ class SaleBenchmark {
 	 * Removes what a measurement has left.
 	 */
 	private void tidy() {
-		this.database.sql().execute("truncate flash_sale, stock_shelf, stock_owner, reservation, naive_stock, orders, "
-				+ "payments, parcel, handler_attempt, notification, delivery");
+		this.database.sql()
+			.execute("truncate flash_sale, stock_shelf, stock_owner, reservation, naive_stock, orders, "
+					+ "payments, parcel, handler_attempt, notification, delivery");
 		this.database.tidy();
 	}
 

@@ -58,15 +58,17 @@ final class Recipes {
 	}
 
 	/**
-	 * Chosen contenders that are compared with each other, and run at the same time: those
-	 * of all groups at once would compile and wait beside each other.
+	 * Chosen contenders that are compared with each other, and run at the same time:
+	 * those of all groups at once would compile and wait beside each other.
 	 */
 	static List<List<String>> groups(List<String> chosen) {
-		return Stream.of(List.of("two-raw-calls", "lease-first", "method-first"),
-				List.of("plain", "cached-replay", "one-raw-get", "lease-replay", "transaction-replay"),
-				List.of("one-raw-get-64", "hot-key"),
-				List.of("bare-transaction", "transaction-by-hand", "transaction-first"), List.of("unannotated-absent",
-						"unannotated-present", "unannotated-variable-absent", "unannotated-variable-present"))
+		return Stream
+			.of(List.of("two-raw-calls", "lease-first", "method-first"),
+					List.of("plain", "cached-replay", "one-raw-get", "lease-replay", "transaction-replay"),
+					List.of("one-raw-get-64", "hot-key"),
+					List.of("bare-transaction", "transaction-by-hand", "transaction-first"),
+					List.of("unannotated-absent", "unannotated-present", "unannotated-variable-absent",
+							"unannotated-variable-present"))
 			.map((group) -> group.stream().filter(chosen::contains).toList())
 			.filter((group) -> !group.isEmpty())
 			.toList();

@@ -9,8 +9,8 @@ import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Scenario;
 
 /**
- * As many requests as possible, and what one costs. The contenders take turns in slices of
- * a round, so that a phase of the machine that is shorter than a round meets all.
+ * As many requests as possible, and what one costs. The contenders take turns in slices
+ * of a round, so that a phase of the machine that is shorter than a round meets all.
  */
 final class ThroughputScenario implements Scenario {
 

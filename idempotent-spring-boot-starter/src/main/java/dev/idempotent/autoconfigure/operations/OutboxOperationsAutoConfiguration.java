@@ -142,7 +142,7 @@ final class OutboxOperationsAutoConfiguration {
 				TraceContext context = tracer.currentTraceContext().context();
 				if (context != null) {
 					propagator.<BiConsumer<String, String>>inject(context, headers,
-							(carrier, name, value) -> carrier.accept(name.toLowerCase(Locale.ROOT), value));
+							(carrier, name, value) -> headers.accept(name.toLowerCase(Locale.ROOT), value));
 				}
 			};
 		}

@@ -31,8 +31,9 @@ final class OutboxDatabase {
 	/**
 	 * The tables can be empty for hours and then fill within seconds: a plan that was
 	 * made for an empty one must not read a full one. With indexes only, one plan suits
-	 * any number of rows; PostgreSQL would plan statements for a few rows each time, which
-	 * takes longer than to execute them. Lost claims and deletes only repeat events.
+	 * any number of rows; PostgreSQL would plan statements for a few rows each time,
+	 * which takes longer than to execute them. Lost claims and deletes only repeat
+	 * events.
 	 */
 	private static final String SETTINGS = "select set_config('enable_seqscan', 'off', true), "
 			+ "set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true), "

@@ -465,9 +465,9 @@ public final class OutboxOperations {
 	 * @param lastError why the last attempt failed, or {@code null} if none did
 	 * @param payloadBytes the size of the payload in bytes, as it is stored
 	 */
-	public record ListedEvent(@JsonIgnore Position position, long row, String id, String type, String topic, boolean ordered,
-			int attempts, Duration age, @Nullable Duration availableIn, boolean leased, @Nullable String lastError,
-			long payloadBytes) {
+	public record ListedEvent(@JsonIgnore Position position, long row, String id, String type, String topic,
+			boolean ordered, int attempts, Duration age, @Nullable Duration availableIn, boolean leased,
+			@Nullable String lastError, long payloadBytes) {
 	}
 
 	/**

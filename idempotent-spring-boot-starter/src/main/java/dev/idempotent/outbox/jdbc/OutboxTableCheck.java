@@ -82,17 +82,16 @@ public final class OutboxTableCheck {
 
 	private void requireSequence(Connection connection) {
 		String alter = "alter table " + this.tables.event() + " alter column id set ";
-		Statements
-			.query(connection,
-					"select seqcache, seqincrement, seqcycle from pg_sequence "
-							+ "where seqrelid = pg_get_serial_sequence(?, 'id')::regclass",
-					List.of(this.tables.event()), (sequence, number) -> {
-						reject(sequence.getLong(1) > 1, "each session caches " + sequence.getLong(1) + " of its values",
-								alter + "cache 1");
-						reject(sequence.getLong(2) < 1, "its values decrease", alter + "increment 1");
-						reject(sequence.getBoolean(3), "its values repeat", alter + "no cycle");
-						return true;
-					});
+		Statements.query(connection,
+				"select seqcache, seqincrement, seqcycle from pg_sequence "
+						+ "where seqrelid = pg_get_serial_sequence(?, 'id')::regclass",
+				List.of(this.tables.event()), (sequence, number) -> {
+					reject(sequence.getLong(1) > 1, "each session caches " + sequence.getLong(1) + " of its values",
+							alter + "cache 1");
+					reject(sequence.getLong(2) < 1, "its values decrease", alter + "increment 1");
+					reject(sequence.getBoolean(3), "its values repeat", alter + "no cycle");
+					return true;
+				});
 	}
 
 	private void reject(boolean rejected, String why, String statement) {

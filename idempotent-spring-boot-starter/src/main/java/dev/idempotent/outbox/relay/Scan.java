@@ -31,7 +31,7 @@ final class Scan {
 
 	private static final double LEAST = 0.05;
 
-	private static final double MOST = 0.5;
+	private static final double MOST = 0.75;
 
 	/**
 	 * In how many intervals a pass should end.

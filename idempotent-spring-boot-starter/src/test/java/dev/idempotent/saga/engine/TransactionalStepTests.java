@@ -39,7 +39,7 @@ class TransactionalStepTests {
 	 * connection, which commits.
 	 */
 	@Test
-	void knowsNothingIfACallbackBeforeTheCommitThrowsATransactionException() {
+	void knowsNothingIfACallbackBeforeTheCommitFailsForATransaction() {
 		UnexpectedRollbackException failure = new UnexpectedRollbackException("an inner transaction");
 		TransactionalStep.End<String> end = TransactionalStep.run(new Failing(failure), "step", (status) -> {
 			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
