@@ -2,6 +2,7 @@ package dev.idempotent.advice;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
@@ -33,8 +34,7 @@ class AnnotatedMethodTests {
 	}
 
 	private static AnnotatedMethod method(String name) {
-		Method method = ReflectionUtils.findMethod(Results.class, name);
-		assertThat(method).isNotNull();
+		Method method = Objects.requireNonNull(ReflectionUtils.findMethod(Results.class, name));
 		return new AnnotatedMethod(OutboxHandler.class, Results.class, method);
 	}
 

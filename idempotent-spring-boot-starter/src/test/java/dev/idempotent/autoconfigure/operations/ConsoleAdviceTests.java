@@ -53,7 +53,7 @@ class ConsoleAdviceTests {
 		try (Stream<Path> files = Files.walk(SAGAS)) {
 			for (Path file : files.filter(Files::isRegularFile).toList()) {
 				String code = Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", "");
-				for (String statement : code.split(";\n")) {
+				for (String statement : code.split(";\n", -1)) {
 					messages.add(all(TEXT, statement).collect(Collectors.joining("…")));
 				}
 			}
