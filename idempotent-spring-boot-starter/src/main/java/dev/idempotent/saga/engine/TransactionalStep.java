@@ -116,7 +116,7 @@ final class TransactionalStep {
 			lock(first, steps);
 			List<JournalEntry> entries = this.run.unwritten(apply(work, status));
 			if (!this.run.store().writeInTransaction(this.run.owner(), steps, entries, leaseAfter(begun))) {
-				// Such as by a rollback of the action, or a deadlock whose exception it has caught.
+				// The action has rolled back, or caught the exception of a deadlock.
 				throw new CannotAcquireLockException("The database has rolled back the beginning of the step");
 			}
 			return entries;

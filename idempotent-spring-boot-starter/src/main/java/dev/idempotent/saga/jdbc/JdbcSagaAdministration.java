@@ -130,10 +130,10 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	private static void readStep(ResultSet row, Database kind, List<OperatedStep> steps) throws SQLException {
 		String name = row.getString("step");
 		if (name != null) {
-			steps.add(new OperatedStep(name, row.getString("kind"), row.getString("state"),
-					row.getString("step_reason"), row.getString("note"), row.getInt("refused_undos"),
-					kind.instant(row, "begun_at"), instant(row, kind, "compensating_at"),
-					instant(row, kind, "ended_at")));
+			steps
+				.add(new OperatedStep(name, row.getString("kind"), row.getString("state"), row.getString("step_reason"),
+						row.getString("note"), row.getInt("refused_undos"), kind.instant(row, "begun_at"),
+						instant(row, kind, "compensating_at"), instant(row, kind, "ended_at")));
 		}
 	}
 

@@ -244,8 +244,8 @@ public final class JdbcSagaStore implements SagaStore {
 	private static Update locked(SagaSql sql, SagaOwner owner, int steps, Duration lease) {
 		boolean renews = !lease.isZero();
 		return new Update(owner.id(), renews ? "due_at = " + sql.lease() : "",
-				renews ? List.<Object>of(lease.toMillis()) : List.of(), "epoch = ? and steps = ? and " + SagaSql.IS_OPEN,
-				List.<Object>of(owner.epoch(), steps));
+				renews ? List.<Object>of(lease.toMillis()) : List.of(),
+				"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch(), steps));
 	}
 
 	@Override

@@ -170,8 +170,8 @@ final class SagaWrites {
 	}
 
 	/**
-	 * A transaction sees the row as it has written it; after a rollback, as it was before.
-	 * On MySQL, an update that changes nothing does not, and its snapshot may be older.
+	 * A transaction sees the row as it has written it, or after a rollback as it was
+	 * before. On MySQL it may have written nothing, and its snapshot may be older.
 	 */
 	private boolean meetsStill(Update update) {
 		String lock = (this.database == Database.MYSQL) ? " for update" : "";

@@ -111,8 +111,8 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 		this.store.write(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE);
 		assertThat(find().due()).isGreaterThan(LEASE.multipliedBy(2).dividedBy(3));
 		pass(LEASE.dividedBy(2));
-		transactions().executeWithoutResult(
-				(status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, LEASE));
+		transactions()
+			.executeWithoutResult((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, LEASE));
 		assertThat(find().due()).isGreaterThan(LEASE.multipliedBy(2).dividedBy(3));
 	}
 

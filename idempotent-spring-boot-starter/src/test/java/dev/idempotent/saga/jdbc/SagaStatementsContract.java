@@ -85,8 +85,8 @@ abstract class SagaStatementsContract {
 	@ParameterizedTest
 	@ValueSource(strings = { "first", "next", "undo" })
 	void commitsNothingOfAStepThatRollsItsConnectionBackAndGoesOn(String step) {
-		assertThatExceptionOfType(step.equals("first") ? CannotAcquireLockException.class
-				: IdempotencyPendingException.class)
+		assertThatExceptionOfType(
+				step.equals("first") ? CannotAcquireLockException.class : IdempotencyPendingException.class)
 			.isThrownBy(() -> call(() -> rollingBackIn(step)));
 		assertThat(this.work.queryForList("select name from logged_work where name = 'remainder'")).isEmpty();
 		assertThat(this.rows.template()
@@ -152,7 +152,7 @@ abstract class SagaStatementsContract {
 		insert("beginning");
 		this.work.execute((Connection connection) -> {
 			connection.rollback();
-			return null;
+			return connection;
 		});
 		insert("remainder");
 	}
