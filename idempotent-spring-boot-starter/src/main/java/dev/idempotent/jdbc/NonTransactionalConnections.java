@@ -58,7 +58,7 @@ public final class NonTransactionalConnections {
 	private static final int MAX_WAITING = 64;
 
 	private static final Executor waiting = new ThreadPoolExecutor(0, MAX_WAITING, 10, TimeUnit.SECONDS,
-			new SynchronousQueue<>(), Workers.daemons("idempotency-connection-"));
+			new SynchronousQueue<>(), Workers.daemons("second-connection-"));
 
 	private static final int ATTEMPTS = 20;
 

@@ -93,6 +93,10 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * @param target the data source whose connections transaction managers bind
 	 */
 	public static void rollBack(DataSource target) {
+		if (!isBound(target)) {
+			// Another connection of the pool has nothing to roll back.
+			return;
+		}
 		boolean unused = join(target, (connection) -> {
 			try {
 				connection.rollback();

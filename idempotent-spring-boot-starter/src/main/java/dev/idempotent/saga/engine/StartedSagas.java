@@ -102,14 +102,15 @@ final class StartedSagas implements TransactionSynchronization {
 	}
 
 	/**
-	 * Not {@code afterCommit}, during which the transaction still appears active.
+	 * Not {@code afterCommit}, during which the transaction still appears active. If the
+	 * outcome is unknown, they may be stored, even if the completion was not announced.
 	 */
 	@Override
 	public void afterCompletion(int status) {
 		if (status == STATUS_ROLLED_BACK) {
 			return;
 		}
-		if (this.completing) {
+		if (this.completing || status == STATUS_UNKNOWN) {
 			this.started.keySet().forEach(this.workers);
 			return;
 		}
