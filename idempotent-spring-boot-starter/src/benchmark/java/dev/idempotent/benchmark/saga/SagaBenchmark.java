@@ -60,10 +60,10 @@ class SagaBenchmark {
 		Store.Servers servers = new Store.Servers(postgres, redis, settings.number("pool-size", 16));
 		Duration lease = Duration.ofMillis(settings.number("lease-millis", 2000));
 		OwnSagas own = opened(new OwnSagas(OwnSagas.NAME, servers, 0, lease));
-		Map<String, Supplier<Contender>> peers = Map.of("hand", () -> new ByHand(servers), DbosWorkflows.NAME,
-				() -> new DbosWorkflows(servers));
+		Map<String, Supplier<Contender>> peers = Map.of("hand", () -> new ByHand("hand", servers, false), "status",
+				() -> new ByHand("status", servers, true), DbosWorkflows.NAME, () -> new DbosWorkflows(servers));
 		List<SagaContender> contenders = new ArrayList<>(List.of(own));
-		for (String name : settings.names("contenders", "hand," + DbosWorkflows.NAME)) {
+		for (String name : settings.names("contenders", "hand,status," + DbosWorkflows.NAME)) {
 			contenders.add((SagaContender) opened(Objects.requireNonNull(peers.get(name)).get()));
 		}
 		List<Scenario> scenarios = new ArrayList<>();

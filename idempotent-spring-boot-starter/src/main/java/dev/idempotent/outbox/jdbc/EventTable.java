@@ -261,15 +261,15 @@ public class EventTable {
 	 * waits for it even if the row, which was read before, has had an attempt since.
 	 */
 	private boolean isUnlocked(Connection connection, Head head) {
-		return head.attempts() == 0
-				&& !(this.database.kind(connection) == Database.MYSQL
-						&& OutboxTopics.publisher(head.topic()).equals(OutboxTopics.HANDLERS))
-				|| !Statements
-					.query(connection,
-							"select id from " + this.tables.event()
-									+ " where lane = ? and id = ? for update skip locked",
-							List.of(head.lane(), head.id()), (row, number) -> number)
-					.isEmpty();
+		boolean ofHandler = OutboxTopics.publisher(head.topic()).equals(OutboxTopics.HANDLERS);
+		if (head.attempts() == 0 && !(ofHandler && this.database.kind(connection) == Database.MYSQL)) {
+			return true;
+		}
+		return !Statements
+			.query(connection,
+					"select id from " + this.tables.event() + " where lane = ? and id = ? for update skip locked",
+					List.of(head.lane(), head.id()), (row, number) -> number)
+			.isEmpty();
 	}
 
 	private List<Head> claimEach(Connection connection, List<Head> all, Duration lease) {

@@ -5,12 +5,12 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import org.jspecify.annotations.Nullable;
@@ -163,13 +163,8 @@ public interface SagaAdministration {
 	record OperatedStep(String name, String kind, String state, @Nullable String reason, @Nullable String note,
 			int refusedUndos, Instant begunAt, @Nullable Instant compensatingAt, @Nullable Instant endedAt) {
 
-		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name());
-
-		private static final Set<String> UNDONE = Set.of(StepState.COMPENSATED.name(), StepState.SKIPPED.name());
-
 		boolean isToUndo() {
-			return !WITHOUT_UNDO.contains(this.kind) && !UNDONE.contains(this.state)
-					&& (this.reason == null || this.kind.equals(StepKind.CANCELLED_CALL.name()));
+			return JournalEntry.isToUndo(this.kind, this.state, this.reason != null);
 		}
 
 	}

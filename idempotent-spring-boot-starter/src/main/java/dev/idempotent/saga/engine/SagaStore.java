@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * a lost reply. Operations commit by themselves, except for those whose name ends with
  * {@code InTransaction}: they belong to the transaction of the calling thread. Failures
  * are {@link org.springframework.dao.DataAccessException}s; those of a wait for a lock
- * are {@link org.springframework.dao.PessimisticLockingFailureException}s.
+ * are {@link org.springframework.dao.PessimisticLockingFailureException}s. A write that
+ * renews the lease may leave it while at least two thirds of it are left.
  */
 public interface SagaStore {
 
@@ -99,7 +100,7 @@ public interface SagaStore {
 	 * @param steps the number of steps that was written with the lock; 1 if the saga was
 	 * inserted
 	 * @param entries the entries; each is inserted, or replaced if the journal has it
-	 * @param lease the lease
+	 * @param lease the lease; zero leaves it as it was written with the lock
 	 * @return {@code false} if the transaction has lost its lock, and must roll back
 	 */
 	boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease);
@@ -364,6 +365,10 @@ public interface SagaStore {
 	record JournalEntry(String name, int number, StepKind kind, StepState state, byte @Nullable [] result,
 			@Nullable String reason, int refusedUndos) {
 
+		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name());
+
+		private static final Set<String> UNDONE = Set.of(StepState.COMPENSATED.name(), StepState.SKIPPED.name());
+
 		boolean isDone() {
 			return this.result != null;
 		}
@@ -380,11 +385,16 @@ public interface SagaStore {
 		 * Whether it must be undone before the saga is compensated.
 		 */
 		boolean isToUndo() {
-			if (this.kind == StepKind.TRANSACTION || this.kind == StepKind.CALL || this.state == StepState.COMPENSATED
-					|| this.state == StepState.SKIPPED) {
-				return false;
-			}
-			return this.kind == StepKind.CANCELLED_CALL || !isRefused();
+			return isToUndo(this.kind.name(), this.state.name(), isRefused());
+		}
+
+		/**
+		 * Whether a step must be undone, also if a later version of the application has
+		 * recorded it.
+		 */
+		static boolean isToUndo(String kind, String state, boolean refused) {
+			return !WITHOUT_UNDO.contains(kind) && !UNDONE.contains(state)
+					&& (!refused || kind.equals(StepKind.CANCELLED_CALL.name()));
 		}
 
 		JournalEntry done(byte[] stored) {

@@ -1,5 +1,6 @@
 package dev.idempotent.saga.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -113,10 +114,11 @@ final class TransactionalStep {
 		int steps = first ? 1 : this.run.nextSteps();
 		PlatformTransactionManager manager = this.run.resources().transactions();
 		End<List<JournalEntry>> end = run(manager, this.run.name() + "." + entry.name(), (changes) -> {
+			long begun = System.nanoTime();
 			lock(first, steps);
 			List<JournalEntry> entries = this.run.unwritten(apply(work, changes));
-			if (!this.run.store().writeInTransaction(this.run.owner(), steps, entries, this.run.lease())) {
-				// Such as after a deadlock whose exception the action has caught.
+			if (!this.run.store().writeInTransaction(this.run.owner(), steps, entries, leaseAfter(begun))) {
+				// The action has rolled back, or caught the exception of a deadlock.
 				throw new CannotAcquireLockException("The database has rolled back the beginning of the step");
 			}
 			return entries;
@@ -128,6 +130,15 @@ final class TransactionalStep {
 			this.run.suspectWrite();
 		}
 		return end;
+	}
+
+	/**
+	 * After short work, at least half of the lease is left from the lock, which is longer
+	 * than until the next renewal: the row need not be written again.
+	 */
+	private Duration leaseAfter(long begun) {
+		Duration lease = this.run.lease();
+		return (System.nanoTime() - begun > lease.toNanos() / 6) ? lease : Duration.ZERO;
 	}
 
 	private void lock(boolean first, int steps) {

@@ -104,18 +104,11 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		String select = columns(kind) + ", t.name as step, t.kind, t.state, t.reason as step_reason, t.note, "
 				+ "t.refused_undos, t.begun_at, t.compensating_at, t.ended_at from " + sql.instance() + " s left join "
 				+ sql.step() + " t on t.saga_id = s.id where s.id = ? order by t.seq";
-		return sql.query(select, List.of(id.digest()), (row, number) -> saga(row, kind, steps(row, kind)))
-			.stream()
-			.reduce(JdbcSagaAdministration::withStepsOf)
-			.orElse(null);
-	}
-
-	private static OperatedSaga withStepsOf(OperatedSaga saga, OperatedSaga next) {
-		List<OperatedStep> steps = new ArrayList<>(saga.steps());
-		steps.addAll(next.steps());
-		return new OperatedSaga(saga.version(), saga.name(), saga.status(), saga.haltedIn(), saga.haltedAt(),
-				saga.haltReason(), saga.reason(), saga.process(), saga.dueIn(), saga.attempts(), saga.createdAt(),
-				saga.deadline(), steps);
+		List<OperatedStep> steps = new ArrayList<>();
+		return sql.query(select, List.of(id.digest()), (row, number) -> {
+			readStep(row, kind, steps);
+			return saga(row, kind, steps);
+		}).stream().findFirst().orElse(null);
 	}
 
 	private static String columns(Database kind) {
@@ -134,13 +127,14 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 				row.getInt("attempts"), kind.instant(row, "created_at"), kind.instant(row, "deadline"), steps);
 	}
 
-	private static List<OperatedStep> steps(ResultSet row, Database kind) throws SQLException {
+	private static void readStep(ResultSet row, Database kind, List<OperatedStep> steps) throws SQLException {
 		String name = row.getString("step");
-		return (name == null) ? List.of()
-				: List.of(new OperatedStep(name, row.getString("kind"), row.getString("state"),
-						row.getString("step_reason"), row.getString("note"), row.getInt("refused_undos"),
-						kind.instant(row, "begun_at"), instant(row, kind, "compensating_at"),
-						instant(row, kind, "ended_at")));
+		if (name != null) {
+			steps
+				.add(new OperatedStep(name, row.getString("kind"), row.getString("state"), row.getString("step_reason"),
+						row.getString("note"), row.getInt("refused_undos"), kind.instant(row, "begun_at"),
+						instant(row, kind, "compensating_at"), instant(row, kind, "ended_at")));
+		}
 	}
 
 	private static @Nullable Instant instant(ResultSet row, Database kind, String column) throws SQLException {

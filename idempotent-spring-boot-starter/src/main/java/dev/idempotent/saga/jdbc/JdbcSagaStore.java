@@ -170,40 +170,32 @@ public final class JdbcSagaStore implements SagaStore {
 				+ " as age, " + kind.millisSince("t.begun_at") + " as step_age, "
 				+ kind.millisSince("t.compensating_at") + " as compensating from " + sql.instance() + " s left join "
 				+ sql.step() + " t on t.saga_id = s.id where s.id = ? order by t.seq";
-		return sql.query(select, List.of(id.digest()), (row, number) -> saga(row, kind))
-			.stream()
-			.reduce(JdbcSagaStore::withJournalOf)
-			.orElse(null);
+		List<StoredStep> journal = new ArrayList<>();
+		return sql.query(select, List.of(id.digest()), (row, number) -> {
+			readStep(row, journal);
+			return saga(row, kind, journal);
+		}).stream().findFirst().orElse(null);
 	}
 
-	private static StoredSaga withJournalOf(StoredSaga saga, StoredSaga next) {
-		List<StoredStep> journal = new ArrayList<>(saga.journal());
-		journal.addAll(next.journal());
-		return new StoredSaga(saga.owner(), saga.name(), saga.status(), saga.steps(), saga.attempts(), saga.unfit(),
-				saga.fingerprint(), saga.arguments(), saga.result(), saga.reason(), saga.due(), saga.age(),
-				saga.createdAt(), saga.deadline(), journal, null);
-	}
-
-	private static StoredSaga saga(ResultSet row, Database kind) throws SQLException {
+	private static StoredSaga saga(ResultSet row, Database kind, List<StoredStep> journal) throws SQLException {
 		return new StoredSaga(new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
 				row.getString("name"), SagaStatus.valueOf(row.getString("status")), row.getInt("steps"),
 				row.getInt("attempts"), row.getInt("unfit"),
 				new Fingerprint(row.getInt("fingerprint_version"), row.getString("fingerprint_digest")),
 				row.getBytes("arguments"), row.getBytes("result"), row.getString("reason"),
 				Duration.of(row.getLong("due"), ChronoUnit.MICROS), millis(row, "age"), kind.instant(row, "created_at"),
-				kind.instant(row, "deadline"), steps(row), null);
+				kind.instant(row, "deadline"), journal, null);
 	}
 
-	private static List<StoredStep> steps(ResultSet row) throws SQLException {
+	private static void readStep(ResultSet row, List<StoredStep> journal) throws SQLException {
 		String name = row.getString("step");
-		if (name == null) {
-			return List.of();
+		if (name != null) {
+			JournalEntry entry = new JournalEntry(name, row.getInt("seq"), known(StepKind.class, name, "kind", row),
+					known(StepState.class, name, "state", row), row.getBytes("step_result"),
+					row.getString("step_reason"), row.getInt("refused_undos"));
+			journal.add(
+					new StoredStep(entry, millis(row, "step_age"), millis(row, "compensating"), row.getString("note")));
 		}
-		JournalEntry entry = new JournalEntry(name, row.getInt("seq"), known(StepKind.class, name, "kind", row),
-				known(StepState.class, name, "state", row), row.getBytes("step_result"), row.getString("step_reason"),
-				row.getInt("refused_undos"));
-		return List
-			.of(new StoredStep(entry, millis(row, "step_age"), millis(row, "compensating"), row.getString("note")));
 	}
 
 	/**
@@ -243,9 +235,9 @@ public final class JdbcSagaStore implements SagaStore {
 
 	private static Update progress(SagaSql sql, SagaOwner owner, SagaStatus status, int steps, String isNext,
 			Duration lease) {
-		return new Update(owner.id(), "steps = ?, attempts = 0, due_at = " + sql.lease(),
-				List.<Object>of(steps, lease.toMillis()), HAS_STATUS + isNext + sql.inTime(status),
-				List.<Object>of(owner.epoch(), status.name(), steps));
+		return new Update(owner.id(), "steps = ?, attempts = 0, due_at = " + sql.keptLease(),
+				List.<Object>of(steps, lease.toMillis() * 2 / 3, lease.toMillis()),
+				HAS_STATUS + isNext + sql.inTime(status), List.<Object>of(owner.epoch(), status.name(), steps));
 	}
 
 	@Override
@@ -257,7 +249,9 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	private static Update locked(SagaSql sql, SagaOwner owner, int steps, Duration lease) {
-		return new Update(owner.id(), "due_at = " + sql.lease(), List.<Object>of(lease.toMillis()),
+		boolean renews = !lease.isZero();
+		return new Update(owner.id(), renews ? "due_at = " + sql.lease() : "",
+				renews ? List.<Object>of(lease.toMillis()) : List.of(),
 				"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch(), steps));
 	}
 

@@ -77,6 +77,16 @@ final class SagaSql {
 	}
 
 	/**
+	 * The same, but unchanged while at least two thirds of the lease are left: then no
+	 * index changes, and PostgreSQL writes the new version of the row beside the old one.
+	 * @return an expression with two parameters, two thirds of the lease and the lease in
+	 * milliseconds
+	 */
+	String keptLease() {
+		return "case when due_at > " + this.database.millisFromNow() + " then due_at else " + lease() + " end";
+	}
+
+	/**
 	 * The end of a lease, at most the deadline unless the saga meets a condition.
 	 */
 	String lease(String unlimited) {

@@ -67,6 +67,9 @@ final class SagaWrites {
 		return inserted;
 	}
 
+	/**
+	 * Reads no table, so that PostgreSQL may keep the plan.
+	 */
 	private boolean insertAtOnce(NewSaga saga, int number, List<JournalEntry> entries, Duration lockTimeout) {
 		List<@Nullable Object> parameters = new ArrayList<>();
 		parameters.add(Long.toString(Math.max(1, lockTimeout.toMillis())));
@@ -75,7 +78,7 @@ final class SagaWrites {
 		String sql = Statements.limitedOnPostgres(
 				into() + "select " + row() + " from limited on conflict (id) do nothing returning id",
 				entries.isEmpty() ? "" : ", written as (" + writeStepsFrom("changed", entries.size()) + ")", "");
-		return this.sql.number(sql, parameters) == 1;
+		return Statements.query(this.sql.connection(), sql, parameters, (row, count) -> row.getInt(1)).get(0) == 1;
 	}
 
 	private boolean insertLimited(NewSaga saga, int number, Duration lockTimeout) {
@@ -146,13 +149,12 @@ final class SagaWrites {
 	}
 
 	private boolean write(Update update, List<JournalEntry> entries, boolean end) {
-		String instance = "update " + this.sql.instance() + " set " + update.assignments() + update.where();
-		if (this.database.combinesChanges()) {
-			return writeAtOnce(instance, update, entries, end);
+		if (this.database.combinesChanges() && (end || !entries.isEmpty())) {
+			return writeAtOnce(update, entries, end);
 		}
 		// With useAffectedRows, MySQL does not count a row that was equal before.
-		boolean fenced = this.sql.update(instance, update.parameters()) > 0
-				|| (this.database == Database.MYSQL && meetsStill(update));
+		boolean fenced = (!update.isEmpty() && this.sql.update(statement(update), update.parameters()) > 0)
+				|| ((update.isEmpty() || this.database == Database.MYSQL) && meetsStill(update));
 		if (fenced && end) {
 			this.sql.update("update " + this.sql.step() + " set result = null where saga_id = ?", update.id().digest());
 		}
@@ -162,15 +164,24 @@ final class SagaWrites {
 		return fenced;
 	}
 
-	private boolean meetsStill(Update update) {
-		return !this.sql
-			.query("select 1 from " + this.sql.instance() + update.where() + " for update",
-					update.conditionParameters(), (row, number) -> row.getInt(1))
-			.isEmpty();
+	private String statement(Update update) {
+		return (update.isEmpty() ? "select id from " + this.sql.instance()
+				: "update " + this.sql.instance() + " set " + update.assignments()) + update.where();
 	}
 
-	private boolean writeAtOnce(String instance, Update update, List<JournalEntry> entries, boolean end) {
-		StringBuilder sql = new StringBuilder("with fenced as (" + instance + " returning id)");
+	/**
+	 * A transaction sees the row as it has written it, or after a rollback as it was
+	 * before. On MySQL it may have written nothing, and its snapshot may be older.
+	 */
+	private boolean meetsStill(Update update) {
+		String lock = (this.database == Database.MYSQL) ? " for update" : "";
+		return this.sql.exists("select 1 from " + this.sql.instance() + update.where() + lock,
+				update.conditionParameters().toArray());
+	}
+
+	private boolean writeAtOnce(Update update, List<JournalEntry> entries, boolean end) {
+		StringBuilder sql = new StringBuilder("with fenced as (");
+		sql.append(statement(update)).append(update.isEmpty() ? ")" : " returning id)");
 		List<@Nullable Object> parameters = new ArrayList<>(update.parameters());
 		if (!entries.isEmpty()) {
 			sql.append(", written as (").append(writeStepsFrom("fenced", entries.size())).append(')');
@@ -327,13 +338,17 @@ final class SagaWrites {
 	 * An update of the row of a saga.
 	 *
 	 * @param id the id
-	 * @param assignments what it sets
+	 * @param assignments what it sets; empty for a row that is only read
 	 * @param values the parameters of the assignments
 	 * @param condition the condition besides the id
 	 * @param operands the parameters of the condition
 	 */
 	record Update(IdempotencyKey id, String assignments, List<? extends @Nullable Object> values, String condition,
 			List<?> operands) {
+
+		boolean isEmpty() {
+			return this.assignments.isEmpty();
+		}
 
 		String where() {
 			return " where id = ? and " + this.condition;

@@ -78,7 +78,7 @@ abstract class MariaDbSagaStoreContract extends JdbcSagaStoreContract {
 			status.setRollbackOnly();
 		}));
 		Boolean victim = transactions().execute((status) -> {
-			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE)).isTrue();
 			update(2);
 			meet(both);
 			boolean caught = false;

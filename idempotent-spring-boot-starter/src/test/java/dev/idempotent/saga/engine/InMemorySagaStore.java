@@ -116,7 +116,9 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			if (!row.isOwnedBy(owner) || row.steps != steps || !row.status.isOpen()) {
 				return false;
 			}
-			row.lease(lease, now());
+			if (!lease.isZero()) {
+				row.lease(lease, now());
+			}
 			row.write(entries, now());
 			return true;
 		});

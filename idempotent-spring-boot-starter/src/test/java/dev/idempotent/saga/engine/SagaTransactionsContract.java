@@ -78,6 +78,45 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	}
 
 	@Test
+	void writesAStepAndLeavesItsLease() {
+		transactions().executeWithoutResult((status) -> {
+			assertThat(this.store.insertInTransaction(this.saga)).isTrue();
+			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, Duration.ZERO)).isTrue();
+		});
+		transactions().executeWithoutResult((status) -> {
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, LEASE)).isTrue();
+			assertThat(
+					this.store.writeInTransaction(this.owner, 2, List.of(SagaSamples.done("hold", 2)), Duration.ZERO))
+				.isTrue();
+		});
+		assertThat(find().journal()).extracting((step) -> step.entry().name()).containsExactly("order", "hold");
+		assertThat(find().due()).isPositive().isLessThanOrEqualTo(LEASE);
+	}
+
+	@Test
+	void renewsALeaseAfterLongWork() {
+		this.store.insert(this.saga, List.of());
+		pass(LEASE.minus(SECOND));
+		transactions().executeWithoutResult((status) -> {
+			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE);
+			this.store.writeInTransaction(this.owner, 1, List.of(), LEASE.multipliedBy(3));
+		});
+		assertThat(find().due()).isGreaterThan(LEASE.multipliedBy(2));
+	}
+
+	@Test
+	void renewsALeaseOfWhichAThirdIsUsed() {
+		this.store.insert(this.saga, List.of());
+		pass(LEASE.dividedBy(2));
+		this.store.write(this.owner, SagaStatus.EXECUTING, 1, List.of(), LEASE);
+		assertThat(find().due()).isGreaterThan(LEASE.multipliedBy(2).dividedBy(3));
+		pass(LEASE.dividedBy(2));
+		transactions()
+			.executeWithoutResult((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, LEASE));
+		assertThat(find().due()).isGreaterThan(LEASE.multipliedBy(2).dividedBy(3));
+	}
+
+	@Test
 	void replacesAnEntryWithTheTransactionOfItsUndo() {
 		this.store.insert(this.saga, this.done);
 		this.store.change(this.owner, compensate("declined"), List.of());
@@ -122,10 +161,16 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	void writesOnlyWithTheLock() {
 		this.store.insert(this.saga, List.of());
 		transactions().executeWithoutResult((status) -> {
-			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
+			for (Duration lease : List.of(LEASE, Duration.ZERO)) {
+				assertThat(this.store.writeInTransaction(this.owner, 1, this.done, lease)).isFalse();
+				assertThat(this.store.writeInTransaction(this.owner, 1, List.of(), lease)).isFalse();
+			}
 			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE);
-			assertThat(this.store.writeInTransaction(this.owner, 2, this.done, LEASE)).isFalse();
-			assertThat(this.store.writeInTransaction(new SagaOwner(this.saga.id(), 2), 1, this.done, LEASE)).isFalse();
+			for (Duration lease : List.of(LEASE, Duration.ZERO)) {
+				assertThat(this.store.writeInTransaction(this.owner, 2, this.done, lease)).isFalse();
+				assertThat(this.store.writeInTransaction(new SagaOwner(this.saga.id(), 2), 1, this.done, lease))
+					.isFalse();
+			}
 		});
 		assertThat(find().journal()).isEmpty();
 	}

@@ -2,12 +2,14 @@ package dev.idempotent.saga.jdbc;
 
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.engine.FailureClassifier;
@@ -17,10 +19,14 @@ import dev.idempotent.saga.engine.SagaSettings;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Sagas whose statements and commits are recorded.
@@ -48,6 +54,7 @@ abstract class SagaStatementsContract {
 		this.rows = rows();
 		this.rows.clear();
 		this.rows.template().execute("create table if not exists logged_work (name varchar(100))");
+		this.rows.template().update("delete from logged_work");
 		this.log = new StatementLog(this.rows.dataSource());
 		this.work = new JdbcTemplate(this.log);
 		this.engine = new SagaEngine(new JdbcSagaStore(this.log, this.rows.tables(), MINUTE),
@@ -73,6 +80,19 @@ abstract class SagaStatementsContract {
 	void readsNothingInItsFirstRun() throws Throwable {
 		call(this::threeCalls);
 		assertThat(this.log.take()).noneMatch((statement) -> statement.startsWith("select"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "first", "next", "undo" })
+	void commitsNothingOfAStepThatRollsItsConnectionBackAndGoesOn(String step) {
+		assertThatExceptionOfType(
+				step.equals("first") ? CannotAcquireLockException.class : IdempotencyPendingException.class)
+			.isThrownBy(() -> call(() -> rollingBackIn(step)));
+		assertThat(this.work.queryForList("select name from logged_work where name = 'remainder'")).isEmpty();
+		assertThat(this.rows.template()
+			.queryForList("select state from " + this.rows.tables().step() + " where name = 'rolled back'",
+					String.class))
+			.isEqualTo(step.equals("undo") ? List.of("DONE") : List.of());
 	}
 
 	final @Nullable Object call(Supplier<String> body) throws Throwable {
@@ -116,6 +136,25 @@ abstract class SagaStatementsContract {
 			throw new IllegalStateException("no answer");
 		});
 		return "unreachable";
+	}
+
+	private String rollingBackIn(String step) {
+		if (step.equals("next")) {
+			this.saga.step("before").runInTransaction(() -> insert("before"));
+		}
+		this.saga.step("rolled back")
+			.compensate(this::rollBackAndGoOn)
+			.runInTransaction(step.equals("undo") ? () -> insert("whole") : this::rollBackAndGoOn);
+		throw new IllegalStateException("declined");
+	}
+
+	private void rollBackAndGoOn() {
+		insert("beginning");
+		this.work.execute((Connection connection) -> {
+			connection.rollback();
+			return connection;
+		});
+		insert("remainder");
 	}
 
 	private void insert(String name) {

@@ -4,7 +4,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.jdbc.StatementCount;
@@ -18,6 +22,7 @@ import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -41,6 +46,8 @@ class SagaStatementsIntegrationTests {
 
 	private final List<JournalEntry> entries = List.of(SagaSamples.done("hold", 1), SagaSamples.acting("charge", 2));
 
+	private DataSource counting;
+
 	private JdbcSagaStore store;
 
 	private TransactionTemplate transactions;
@@ -49,7 +56,7 @@ class SagaStatementsIntegrationTests {
 	void connect() {
 		HikariDataSource pool = postgres.connect();
 		SagaRows.create(pool, "postgresql", "saga_statements_").clear();
-		DelegatingDataSource counting = new DelegatingDataSource(pool) {
+		this.counting = new DelegatingDataSource(pool) {
 
 			@Override
 			public Connection getConnection() throws SQLException {
@@ -57,8 +64,8 @@ class SagaStatementsIntegrationTests {
 			}
 
 		};
-		this.store = new JdbcSagaStore(counting, new SagaTables("saga_statements_"), LEASE);
-		this.transactions = new TransactionTemplate(new DataSourceTransactionManager(counting));
+		this.store = new JdbcSagaStore(this.counting, new SagaTables("saga_statements_"), LEASE);
+		this.transactions = new TransactionTemplate(new DataSourceTransactionManager(this.counting));
 	}
 
 	@Test
@@ -76,12 +83,27 @@ class SagaStatementsIntegrationTests {
 	@Test
 	void takesTwoStatementsForAStepInATransaction() {
 		assertThat(statements(() -> this.transactions.execute((status) -> this.store.insertInTransaction(this.saga)
-				&& this.store.writeInTransaction(this.owner, 1, this.entries, LEASE))))
+				&& this.store.writeInTransaction(this.owner, 1, this.entries, Duration.ZERO))))
 			.isEqualTo(2);
 		assertThat(statements(() -> this.transactions
 			.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, LEASE)
 					&& this.store.writeInTransaction(this.owner, 2, this.entries, LEASE))))
 			.isEqualTo(2);
+	}
+
+	/**
+	 * PostgreSQL then writes no index either: the update is heap-only.
+	 */
+	@Test
+	void updatesItsRowOnceInAStepWithoutAChangeOfAnIndex() {
+		this.store.insert(this.saga, this.entries);
+		Map<String, Object> updates = Objects.requireNonNull(this.transactions.execute((status) -> {
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 3, LEASE)).isTrue();
+			assertThat(this.store.writeInTransaction(this.owner, 3, this.entries, Duration.ZERO)).isTrue();
+			return new JdbcTemplate(this.counting).queryForMap("select n_tup_upd, n_tup_hot_upd "
+					+ "from pg_stat_xact_user_tables where relname = 'saga_statements_instance'");
+		}));
+		assertThat(updates).containsEntry("n_tup_upd", 1L).containsEntry("n_tup_hot_upd", 1L);
 	}
 
 	@Test
