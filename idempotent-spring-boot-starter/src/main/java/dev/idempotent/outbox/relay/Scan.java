@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Passes over the table of events in the order of lanes, again and again, and wakes the
  * workers with the lanes that no commit woke here: those of dead instances, of other
  * programs, and those whose backoff has ended. Takes 5 % of the time of a thread; up to
- * 50 % if a pass would take too long otherwise.
+ * 75 % if a pass would take too long otherwise.
  */
 final class Scan {
 
