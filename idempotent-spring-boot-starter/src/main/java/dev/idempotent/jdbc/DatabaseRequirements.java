@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -199,14 +200,18 @@ public final class DatabaseRequirements {
 	}
 
 	/**
-	 * Returns the connections that transactions have bound to the calling thread.
+	 * Returns the connections of the transactions of the calling thread, without those that
+	 * were merely used in one.
 	 * @return for {@link #hasBegunSeveral}, before a transaction begins
 	 */
 	public static Set<Object> connections() {
 		return TransactionSynchronizationManager.getResourceMap()
-			.values()
+			.entrySet()
 			.stream()
-			.filter(ConnectionHolder.class::isInstance)
+			.filter((resource) -> resource.getValue() instanceof ConnectionHolder
+					&& resource.getKey() instanceof DataSource dataSource
+					&& new TransactionInspector(dataSource).isManaged())
+			.map(Map.Entry::getValue)
 			.collect(Collectors.toUnmodifiableSet());
 	}
 

@@ -207,9 +207,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			requireRecording(key);
 		}
 		Set<Object> outer = PendingChanges.sessions();
-		TransactionStatus status = open(key, inTest);
-		RecordTransaction transaction = new RecordTransaction(status, PendingChanges.of(status, outer), key,
-				fingerprint, token, inTest);
+		RecordTransaction transaction = new RecordTransaction(open(key, inTest), outer, key, fingerprint, token,
+				inTest);
 		boolean claimed = false;
 		try {
 			Transaction claimedTransaction = claim(transaction, key, fingerprint, lease, joined);
@@ -302,7 +301,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 		private final TransactionStatus status;
 
-		private final PendingChanges changes;
+		private final Set<Object> outerSessions;
 
 		private final IdempotencyKey key;
 
@@ -333,10 +332,10 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 		private boolean confirmed;
 
-		RecordTransaction(TransactionStatus status, PendingChanges changes, IdempotencyKey key, Fingerprint fingerprint,
-				String token, boolean provisional) {
+		RecordTransaction(TransactionStatus status, Set<Object> outerSessions, IdempotencyKey key,
+				Fingerprint fingerprint, String token, boolean provisional) {
 			this.status = status;
-			this.changes = changes;
+			this.outerSessions = outerSessions;
 			this.key = key;
 			this.fingerprint = fingerprint;
 			this.token = token;
@@ -394,7 +393,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		public void commit(StoredResponse response, Duration retention) {
 			boolean prepared = false;
 			try {
-				this.changes.flush();
+				PendingChanges.of(this.status, this.outerSessions).flush();
 				if (this.provisional) {
 					complete(response, retention);
 				}

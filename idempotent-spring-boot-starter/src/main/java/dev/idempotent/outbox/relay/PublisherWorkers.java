@@ -249,13 +249,13 @@ final class PublisherWorkers {
 	/**
 	 * No more rows are claimed than workers wait here, so that none waits behind another
 	 * one while its lease passes, and a process that dies has counted few attempts that
-	 * had not begun. A claim that takes half of the lease, for example because its reply
-	 * is lost, can begin none of its rows: the others wait for it no longer.
+	 * had not begun. The others wait at most a second for a claim, whose reply may be
+	 * lost. Claims may run beside each other.
 	 */
 	private @Nullable Runnable nextAttempt() throws InterruptedException {
 		this.wakes.await(MAX_WAIT);
 		ReentrantLock lock = this.claiming.get();
-		if (!lock.tryLock(this.lease.toNanos() / 2, TimeUnit.NANOSECONDS)) {
+		if (!lock.tryLock(MAX_WAIT.toNanos(), TimeUnit.NANOSECONDS)) {
 			this.claiming.compareAndSet(lock, new ReentrantLock());
 			return null;
 		}
