@@ -200,8 +200,8 @@ public final class DatabaseRequirements {
 	}
 
 	/**
-	 * Returns the connections of the transactions of the calling thread, without those that
-	 * were merely used in one.
+	 * Returns the connections of the transactions of the calling thread, without those
+	 * that were merely used in one.
 	 * @return for {@link #hasBegunSeveral}, before a transaction begins
 	 */
 	public static Set<Object> connections() {
