@@ -94,7 +94,7 @@ class IdempotentListenerIntegrationTests {
 	}
 
 	private static void publish(SerializedEvent... events) {
-		try (RedisStreamPublisher publisher = RedisStreamPublisher.pipelined(
+		try (RedisStreamPublisher publisher = new RedisStreamPublisher(
 				DedicatedRedisConnections.to(redis.connect(), Duration.ofMinutes(1)), null, 0, Duration.ofSeconds(1))) {
 			assertThat(publisher.publish(List.of(events))).containsOnly(new Outcome.Delivered());
 		}
