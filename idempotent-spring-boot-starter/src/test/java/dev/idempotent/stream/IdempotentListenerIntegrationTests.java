@@ -10,8 +10,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.kafka.Ledger;
@@ -110,8 +109,8 @@ class IdempotentListenerIntegrationTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-			TransactionAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyMethodAutoConfiguration.class })
+			TransactionAutoConfiguration.class })
+	@ImportMethods
 	static class ShipmentApplication {
 
 		@Bean
