@@ -27,11 +27,11 @@ public final class JdbcTopicControl implements TopicControl {
 	/**
 	 * Creates the control of a store.
 	 * @param dataSource the data source of the store
-	 * @param tables the tables of the store
+	 * @param tablePrefix the common prefix of the names of the tables
 	 */
-	public JdbcTopicControl(DataSource dataSource, OutboxTables tables) {
+	public JdbcTopicControl(DataSource dataSource, String tablePrefix) {
 		this.database = new OutboxDatabase(dataSource);
-		this.tables = tables;
+		this.tables = new OutboxTables(tablePrefix);
 	}
 
 	@Override

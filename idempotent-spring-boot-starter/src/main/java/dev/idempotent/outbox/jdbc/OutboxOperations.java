@@ -63,12 +63,12 @@ public final class OutboxOperations {
 	/**
 	 * Creates the operations of an outbox.
 	 * @param dataSource the data source of the application's transactions
-	 * @param tables the tables
+	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param encryption how payloads are protected
 	 */
-	public OutboxOperations(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+	public OutboxOperations(DataSource dataSource, String tablePrefix, PayloadEncryption encryption) {
 		this.database = new OutboxDatabase(dataSource);
-		this.tables = tables;
+		this.tables = new OutboxTables(tablePrefix);
 		this.encryption = new EventEncryption(encryption);
 	}
 
@@ -549,6 +549,25 @@ public final class OutboxOperations {
 	 * @param exact {@code false} if there may be more
 	 */
 	public record EventCount(int events, boolean exact) {
+	}
+
+	/**
+	 * What a relay found when it last read the table of events from its first to its last
+	 * row.
+	 *
+	 * @param events how many rows there were
+	 * @param waiting how many of the rows that are next in their lanes wait for another
+	 * attempt or are leased
+	 * @param blocked how many of them wait for an operator
+	 * @param complete whether all rows were counted: those of paused and unavailable
+	 * topics are passed over, and the rest of a long queue of one key
+	 * @param oldestAge how long ago the oldest of the rows that are next in their lanes
+	 * was appended, without those of paused topics and those that had a failed attempt;
+	 * zero if there is none
+	 * @param age how long ago the relay had read the last row
+	 */
+	public record OutboxBacklog(long events, long waiting, long blocked, boolean complete, Duration oldestAge,
+			Duration age) {
 	}
 
 }

@@ -16,7 +16,6 @@ import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
-import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -87,7 +86,6 @@ class OutboxEndpointAccessTests {
 
 	@Test
 	void takesNoOtherFailureForAnInvalidPage() {
-		OutboxTables tables = new OutboxTables("outbox_");
 		DataSource dataSource = new SimpleDriverDataSource();
 		DeadEvents failing = new DeadEvents() {
 
@@ -107,9 +105,10 @@ class OutboxEndpointAccessTests {
 			}
 
 		};
-		OutboxEndpoint endpoint = new OutboxEndpoint(new OutboxOperations(dataSource, tables, PayloadEncryption.NONE),
-				failing, new JdbcTopicControl(dataSource, tables),
-				new OutboxTopics(List.of(), null, (type) -> List.of()), () -> null, (event) -> {
+		OutboxEndpoint endpoint = new OutboxEndpoint(
+				new OutboxOperations(dataSource, "outbox_", PayloadEncryption.NONE), failing,
+				new JdbcTopicControl(dataSource, "outbox_"), new OutboxTopics(List.of(), null, (type) -> List.of()),
+				() -> null, (event) -> {
 				}, new OutboxEndpoint.Properties(Show.NEVER, Set.of()));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> endpoint.list("dead", null, null, null, null, null, null, SecurityContext.NONE));
