@@ -31,7 +31,6 @@ import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.handler.OutboxHandlers;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
-import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.relay.OutboxRelay;
@@ -117,11 +116,6 @@ final class OutboxAutoConfiguration {
 	OutboxOperations outboxOperations(DataSource dataSource, OutboxProperties properties,
 			PayloadEncryption encryption) {
 		return new OutboxOperations(dataSource, properties.tablePrefix(), encryption);
-	}
-
-	@Bean
-	JdbcTopicControl outboxTopicControl(DataSource dataSource, OutboxProperties properties) {
-		return new JdbcTopicControl(dataSource, properties.tablePrefix());
 	}
 
 	@Bean

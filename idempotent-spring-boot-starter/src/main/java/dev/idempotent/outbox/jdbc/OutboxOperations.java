@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.BiConsumer;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -20,17 +21,19 @@ import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.TopicControl;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Lists the events that are not delivered yet, changes those that block their keys, and
- * counts the others, for operators. A page of a list examines a limited number of rows,
- * whatever the filter, and takes no locks. Changes are made in batches, each in a
- * transaction of its own; completed batches stay committed. Failures are
+ * Lists the events that are not delivered yet, changes those that block their keys,
+ * counts the others and pauses topics, for operators. A page of a list examines a limited
+ * number of rows, whatever the filter, and takes no locks. Changes are made in batches,
+ * each in a transaction of its own; completed batches stay committed. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */
-public final class OutboxOperations {
+public final class OutboxOperations implements TopicControl {
 
 	/**
 	 * How many rows a page of a list examines at most.
@@ -43,6 +46,10 @@ public final class OutboxOperations {
 	private static final int MAX_SEARCHED = 100_000;
 
 	private static final int MAX_COUNT = 10_000;
+
+	private static final int MAX_TOPIC_LENGTH = 255;
+
+	private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9-]+:\\P{Cntrl}+");
 
 	private static final int TIMEOUT_SECONDS = 5;
 
@@ -427,6 +434,56 @@ public final class OutboxOperations {
 
 	private static EventCount count(int counted) {
 		return new EventCount(Math.min(counted, MAX_COUNT), counted <= MAX_COUNT);
+	}
+
+	/**
+	 * Topics stay paused after a restart.
+	 */
+	@Override
+	public boolean pause(String topic) {
+		if (topic.length() > MAX_TOPIC_LENGTH || !TOPIC.matcher(topic).matches()) {
+			throw new IllegalArgumentException("A topic consists of the prefix of a publisher, a colon and a "
+					+ "destination without control characters, and has at most " + MAX_TOPIC_LENGTH + " characters");
+		}
+		try {
+			return this.database.runInTransaction((connection) -> pause(connection, topic));
+		}
+		catch (DuplicateKeyException ex) {
+			return false;
+		}
+	}
+
+	private boolean pause(Connection connection, String topic) {
+		if (countPaused(connection, " where topic = ?", List.of(topic)) > 0) {
+			return false;
+		}
+		if (countPaused(connection, "", List.of()) >= MAX_TOPICS) {
+			throw new IllegalStateException(MAX_TOPICS + " topics are paused");
+		}
+		return Statements.update(connection, "insert into " + this.tables.control() + " (topic) values (?)",
+				topic) == 1;
+	}
+
+	private int countPaused(Connection connection, String condition, List<Object> parameters) {
+		return Statements
+			.query(connection, "select count(*) from " + this.tables.control() + condition, parameters,
+					(row, number) -> row.getInt(1))
+			.get(0);
+	}
+
+	@Override
+	public boolean resume(String topic) {
+		return this.database.runInTransaction((connection) -> Statements.update(connection,
+				"delete from " + this.tables.control() + " where topic = ?", topic)) > 0;
+	}
+
+	@Override
+	public List<PausedTopic> paused() {
+		String sql = "select topic, " + this.database.kind().millisSince("paused_at") + " as age from "
+				+ this.tables.control() + " order by topic";
+		return this.database.run((connection) -> Statements.query(connection, sql, List.of(),
+				(row, number) -> new PausedTopic(row.getString("topic"),
+						Duration.ofMillis(Math.max(0, row.getLong("age"))))));
 	}
 
 	/**

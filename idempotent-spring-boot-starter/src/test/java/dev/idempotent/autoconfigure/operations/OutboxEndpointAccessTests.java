@@ -14,7 +14,6 @@ import dev.idempotent.autoconfigure.operations.OutboxEndpointRules.Audits;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxTopics;
-import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
@@ -107,8 +106,8 @@ class OutboxEndpointAccessTests {
 		};
 		OutboxEndpoint endpoint = new OutboxEndpoint(
 				new OutboxOperations(dataSource, "outbox_", PayloadEncryption.NONE), failing,
-				new JdbcTopicControl(dataSource, "outbox_"), new OutboxTopics(List.of(), null, (type) -> List.of()),
-				() -> null, (event) -> {
+				new OutboxOperations(dataSource, "outbox_", PayloadEncryption.NONE),
+				new OutboxTopics(List.of(), null, (type) -> List.of()), () -> null, (event) -> {
 				}, new OutboxEndpoint.Properties(Show.NEVER, Set.of()));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> endpoint.list("dead", null, null, null, null, null, null, SecurityContext.NONE));

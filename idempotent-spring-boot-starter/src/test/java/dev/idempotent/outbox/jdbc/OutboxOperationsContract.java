@@ -674,7 +674,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	private TopicControl control() {
-		return new JdbcTopicControl(fixture().dataSource(), fixture().tables().prefix());
+		return operations();
 	}
 
 	private String dead() {
