@@ -105,7 +105,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 				+ "t.refused_undos, t.begun_at, t.compensating_at, t.ended_at from " + sql.instance() + " s left join "
 				+ sql.step() + " t on t.saga_id = s.id where s.id = ? order by t.seq";
 		List<OperatedStep> steps = new ArrayList<>();
-		return sql.query(select, List.of(id.digest()), (row, number) -> {
+		return sql.queryById(select, List.of(id.digest()), (row, number) -> {
 			readStep(row, kind, steps);
 			return saga(row, kind, steps);
 		}).stream().findFirst().orElse(null);
