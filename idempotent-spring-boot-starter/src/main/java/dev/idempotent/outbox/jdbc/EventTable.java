@@ -68,12 +68,12 @@ public class EventTable {
 	 * Creates access to tables that a script in {@code dev/idempotent/schema} has
 	 * created.
 	 * @param dataSource the data source of the application's transactions
-	 * @param tables the tables
+	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param encryption how payloads are protected
 	 */
-	public EventTable(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+	public EventTable(DataSource dataSource, String tablePrefix, PayloadEncryption encryption) {
 		this.database = new OutboxDatabase(dataSource);
-		this.tables = tables;
+		this.tables = new OutboxTables(tablePrefix);
 		this.encryption = new EventEncryption(encryption);
 	}
 

@@ -44,10 +44,10 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	/**
 	 * Creates the administration of a store.
 	 * @param dataSource the data source of the store
-	 * @param tables the tables of the store
+	 * @param tablePrefix the common prefix of the names of the tables
 	 */
-	public JdbcSagaAdministration(DataSource dataSource, SagaTables tables) {
-		this.database = new SagaDatabase(dataSource, tables);
+	public JdbcSagaAdministration(DataSource dataSource, String tablePrefix) {
+		this.database = new SagaDatabase(dataSource, new SagaTables(tablePrefix));
 	}
 
 	/**
@@ -105,7 +105,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 				+ "t.refused_undos, t.begun_at, t.compensating_at, t.ended_at from " + sql.instance() + " s left join "
 				+ sql.step() + " t on t.saga_id = s.id where s.id = ? order by t.seq";
 		List<OperatedStep> steps = new ArrayList<>();
-		return sql.query(select, List.of(id.digest()), (row, number) -> {
+		return sql.queryById(select, List.of(id.digest()), (row, number) -> {
 			readStep(row, kind, steps);
 			return saga(row, kind, steps);
 		}).stream().findFirst().orElse(null);

@@ -73,14 +73,14 @@ public final class JdbcSagaStore implements SagaStore {
 	 * Creates a store on tables that one of the scripts in {@code dev/idempotent/schema}
 	 * has created.
 	 * @param dataSource the data source of the application's transactions
-	 * @param tables the tables
+	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param lockTimeout how long an insert waits for another transaction that inserts
 	 * the same id; MySQL waits for whole seconds, and H2 uses the lock timeout of the
 	 * connection
 	 */
-	public JdbcSagaStore(DataSource dataSource, SagaTables tables, Duration lockTimeout) {
-		this.database = new SagaDatabase(dataSource, tables);
-		this.tables = tables;
+	public JdbcSagaStore(DataSource dataSource, String tablePrefix, Duration lockTimeout) {
+		this.tables = new SagaTables(tablePrefix);
+		this.database = new SagaDatabase(dataSource, this.tables);
 		this.lockTimeout = lockTimeout;
 	}
 
@@ -171,7 +171,7 @@ public final class JdbcSagaStore implements SagaStore {
 				+ kind.millisSince("t.compensating_at") + " as compensating from " + sql.instance() + " s left join "
 				+ sql.step() + " t on t.saga_id = s.id where s.id = ? order by t.seq";
 		List<StoredStep> journal = new ArrayList<>();
-		return sql.query(select, List.of(id.digest()), (row, number) -> {
+		return sql.queryById(select, List.of(id.digest()), (row, number) -> {
 			readStep(row, journal);
 			return saga(row, kind, journal);
 		}).stream().findFirst().orElse(null);
@@ -262,7 +262,7 @@ public final class JdbcSagaStore implements SagaStore {
 			boolean changed = (change.to().isOpen() || change.to() == SagaStatus.HALTED)
 					? writes.write(update(sql, owner, change), entries)
 					: writes.end(update(sql, owner, change), entries);
-			return changed || sql.exists("select 1 from " + sql.instance() + " where id = ? and " + HAS_STATUS,
+			return changed || sql.existsById("select 1 from " + sql.instance() + " where id = ? and " + HAS_STATUS,
 					owner.id().digest(), owner.epoch(), change.to().name());
 		});
 	}

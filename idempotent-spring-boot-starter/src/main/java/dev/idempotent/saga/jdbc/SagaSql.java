@@ -2,6 +2,7 @@ package dev.idempotent.saga.jdbc;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -10,11 +11,14 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 
 /**
- * Statements on the tables of sagas, on a connection of the caller. PostgreSQL plans each
- * execution, as the tables may have been empty when it planned the last one.
+ * Statements on the tables of sagas, on a connection of the caller. The tables may have
+ * been empty when PostgreSQL planned the last execution. So it plans each one, except for
+ * those that find their rows by ids.
  */
 final class SagaSql {
 
@@ -33,6 +37,20 @@ final class SagaSql {
 	 * The condition that a saga that is found by its id is open.
 	 */
 	static final String IS_OPEN = UNINDEXED_STATUS + " in ('COMPENSATING', 'EXECUTING', 'STARTED')";
+
+	/**
+	 * With the index of the ids, one plan suits any number of rows. PostgreSQL would plan
+	 * a statement for a few rows each time, which takes several times longer than to
+	 * execute it.
+	 */
+	private static final String BY_INDEX = "select set_config('idempotent.seqscan', current_setting('enable_seqscan'), "
+			+ "true), set_config('enable_seqscan', 'off', true); ";
+
+	/**
+	 * The statements of the application follow in the same transaction.
+	 */
+	private static final String AS_BEFORE = "; select set_config('enable_seqscan', "
+			+ "current_setting('idempotent.seqscan'), true)";
 
 	private final Connection connection;
 
@@ -108,28 +126,58 @@ final class SagaSql {
 		return " in (" + String.join(", ", Collections.nCopies(values, "?")) + ")";
 	}
 
+	/**
+	 * Executes a query that PostgreSQL plans each time.
+	 */
 	<T> List<T> query(String sql, List<? extends @Nullable Object> parameters, RowMapper<T> mapper) {
 		return Statements.run(this.connection, sql, true, parameters,
 				(statement) -> Statements.rows(statement, mapper));
 	}
 
 	/**
-	 * Executes a query that returns a number.
+	 * Executes a change that PostgreSQL plans each time.
 	 */
-	int number(String sql, List<? extends @Nullable Object> parameters) {
-		return query(sql, parameters, (row, number) -> row.getInt(1)).get(0);
-	}
-
-	boolean exists(String sql, @Nullable Object... parameters) {
-		return !query(sql, Arrays.asList(parameters), (row, number) -> row.getInt(1)).isEmpty();
-	}
-
-	int update(String sql, List<? extends @Nullable Object> parameters) {
-		return Statements.run(this.connection, sql, true, parameters, PreparedStatement::executeUpdate);
-	}
-
 	int update(String sql, @Nullable Object... parameters) {
-		return update(sql, Arrays.asList(parameters));
+		return Statements.run(this.connection, sql, true, Arrays.asList(parameters), PreparedStatement::executeUpdate);
+	}
+
+	/**
+	 * Executes a query that finds all rows by ids of sagas.
+	 */
+	<T> List<T> queryById(String sql, List<? extends @Nullable Object> parameters, RowMapper<T> mapper) {
+		return byId(sql, parameters, (statement) -> {
+			try (ResultSet rows = statement.getResultSet()) {
+				return new RowMapperResultSetExtractor<>(mapper).extractData(rows);
+			}
+		});
+	}
+
+	boolean existsById(String sql, @Nullable Object... parameters) {
+		return !queryById(sql, Arrays.asList(parameters), (row, number) -> row.getInt(1)).isEmpty();
+	}
+
+	/**
+	 * Executes a change that finds all rows by ids of sagas.
+	 */
+	int updateById(String sql, List<? extends @Nullable Object> parameters) {
+		return byId(sql, parameters, PreparedStatement::getUpdateCount);
+	}
+
+	/**
+	 * Executes a statement, on PostgreSQL with its settings in one round trip. Without a
+	 * transaction, that is the transaction in which they apply. A failure takes them
+	 * back, too.
+	 */
+	private <T> T byId(String sql, List<? extends @Nullable Object> parameters, PreparedStatementCallback<T> result) {
+		boolean planned = this.database == Database.POSTGRESQL;
+		return Statements.run(this.connection, planned ? BY_INDEX + sql + AS_BEFORE : sql, false, parameters,
+				(statement) -> {
+					statement.execute();
+					if (planned) {
+						statement.getMoreResults();
+					}
+					return result.doInPreparedStatement(statement);
+				});
 	}
 
 }

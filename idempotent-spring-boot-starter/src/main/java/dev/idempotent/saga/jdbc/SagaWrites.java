@@ -85,7 +85,7 @@ final class SagaWrites {
 		String sql = into() + "values (" + row() + ")";
 		try {
 			return Statements.limitedOnMySql(this.sql.connection(), lockTimeout,
-					() -> this.sql.update(sql, parameters(saga, number))) == 1;
+					() -> this.sql.updateById(sql, parameters(saga, number))) == 1;
 		}
 		catch (DuplicateKeyException ex) {
 			return false;
@@ -100,7 +100,7 @@ final class SagaWrites {
 		List<@Nullable Object> parameters = new ArrayList<>(parameters(saga, number));
 		parameters.add(saga.id().digest());
 		try {
-			return this.sql.update(into() + "select " + row() + " where not exists (select 1 from "
+			return this.sql.updateById(into() + "select " + row() + " where not exists (select 1 from "
 					+ this.sql.instance() + " where id = ?)", parameters) == 1;
 		}
 		catch (DuplicateKeyException ex) {
@@ -153,10 +153,11 @@ final class SagaWrites {
 			return writeAtOnce(update, entries, end);
 		}
 		// With useAffectedRows, MySQL does not count a row that was equal before.
-		boolean fenced = (!update.isEmpty() && this.sql.update(statement(update), update.parameters()) > 0)
+		boolean fenced = (!update.isEmpty() && this.sql.updateById(statement(update), update.parameters()) > 0)
 				|| ((update.isEmpty() || this.database == Database.MYSQL) && meetsStill(update));
 		if (fenced && end) {
-			this.sql.update("update " + this.sql.step() + " set result = null where saga_id = ?", update.id().digest());
+			this.sql.updateById("update " + this.sql.step() + " set result = null where saga_id = ?",
+					List.of(update.id().digest()));
 		}
 		if (fenced) {
 			writeSteps(update.id(), entries);
@@ -175,29 +176,34 @@ final class SagaWrites {
 	 */
 	private boolean meetsStill(Update update) {
 		String lock = (this.database == Database.MYSQL) ? " for update" : "";
-		return this.sql.exists("select 1 from " + this.sql.instance() + update.where() + lock,
+		return this.sql.existsById("select 1 from " + this.sql.instance() + update.where() + lock,
 				update.conditionParameters().toArray());
 	}
 
 	private boolean writeAtOnce(Update update, List<JournalEntry> entries, boolean end) {
-		StringBuilder sql = new StringBuilder("with fenced as (");
-		sql.append(statement(update)).append(update.isEmpty() ? ")" : " returning id)");
 		List<@Nullable Object> parameters = new ArrayList<>(update.parameters());
+		parameters.addAll(parameters(entries));
+		if (update.isEmpty()) {
+			return this.sql.updateById(
+					"with fenced as (" + statement(update) + ") " + writeStepsFrom("fenced", entries.size()),
+					parameters) > 0;
+		}
+		StringBuilder sql = new StringBuilder("with fenced as (").append(statement(update)).append(" returning id)");
 		if (!entries.isEmpty()) {
 			sql.append(", written as (").append(writeStepsFrom("fenced", entries.size())).append(')');
-			parameters.addAll(parameters(entries));
 		}
 		if (end) {
+			// By the id itself: a join could read all steps.
 			sql.append(", emptied as (update ").append(this.sql.step());
-			sql.append(" set result = null from fenced where saga_id = fenced.id and result is not null");
+			sql.append(" set result = null where saga_id = ? and result is not null and exists (select 1 from fenced)");
+			parameters.add(update.id().digest());
 			for (JournalEntry entry : entries) {
 				sql.append(" and seq <> ?");
 				parameters.add(entry.number());
 			}
 			sql.append(')');
 		}
-		sql.append(" select count(*) from fenced");
-		return this.sql.number(sql.toString(), parameters) == 1;
+		return this.sql.existsById(sql.append(" select 1 from fenced").toString(), parameters.toArray());
 	}
 
 	/**
@@ -253,19 +259,19 @@ final class SagaWrites {
 		List<@Nullable Object> parameters = new ArrayList<>();
 		parameters.add(saga.digest());
 		parameters.addAll(parameters(entry));
-		this.sql.update(
+		this.sql.updateById(
 				"insert into " + this.sql.step() + " " + STEP_COLUMNS + "values (?, ?, ?, ?, ?, ?, ?, ?, "
 						+ this.database.now() + ", " + compensatingAt(entry) + ", " + endedAt(entry) + ")" + otherwise,
 				parameters);
 	}
 
 	private int replaceStep(IdempotencyKey saga, JournalEntry entry) {
-		return this.sql.update(
+		return this.sql.updateById(
 				"update " + this.sql.step() + " set state = ?, result = ?, reason = ?, compensating_at = "
 						+ "case when refused_undos = ? then coalesce(compensating_at, " + compensatingAt(entry)
 						+ ") end, refused_undos = ?, ended_at = " + endedAt(entry) + " where saga_id = ? and seq = ?",
-				entry.state().name(), entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos(),
-				entry.refusedUndos(), saga.digest(), entry.number());
+				Arrays.<@Nullable Object>asList(entry.state().name(), entry.result(), SagaStore.text(entry.reason()),
+						entry.refusedUndos(), entry.refusedUndos(), saga.digest(), entry.number()));
 	}
 
 	private static List<@Nullable Object> parameters(JournalEntry entry) {
@@ -309,7 +315,7 @@ final class SagaWrites {
 		return switch (this.database) {
 			case POSTGRESQL -> true;
 			case MYSQL -> releaseSavepoint(markOf(saga));
-			case H2 -> this.sql.exists("select 1 where transaction_id() = @" + markOf(saga));
+			case H2 -> this.sql.existsById("select 1 where transaction_id() = @" + markOf(saga));
 		};
 	}
 

@@ -46,11 +46,11 @@ final class TakeOvers {
 		String condition = " from " + this.table + " where id = ? and " + SagaSql.IS_OPEN + " and due_at <= "
 				+ this.database.now() + " for update skip locked";
 		if (!this.database.combinesChanges()) {
-			return this.sql.exists("select 1" + condition, id.digest()) && own(id.digest(), process, lease)
+			return this.sql.existsById("select 1" + condition, id.digest()) && own(id.digest(), process, lease)
 					? taken(id.digest()) : null;
 		}
 		return this.sql
-			.query(own() + " where id = (select id" + condition + ") returning " + TAKEN,
+			.queryById(own() + " where id = (select id" + condition + ") returning " + TAKEN,
 					List.<Object>of(lease.toMillis(), process, id.digest()), TakeOvers::taken)
 			.stream()
 			.findFirst()

@@ -3,7 +3,11 @@ package dev.idempotent.saga.jdbc;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import static dev.idempotent.saga.engine.SagaSamples.LEASE;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -24,6 +28,21 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 	@Override
 	SagaRows rows() {
 		return rows;
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "on", "off" })
+	void leavesThePlannerOfTheTransactionAsItWas(String before) {
+		transactions().executeWithoutResult((status) -> {
+			rows.template().execute("set local enable_seqscan = " + before);
+			this.store.insertInTransaction(this.saga);
+			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isTrue();
+			assertThat(rows.template().queryForObject("select current_setting('enable_seqscan')", String.class))
+				.isEqualTo(before);
+		});
+		assertThat(this.store.find(this.saga.id())).isNotNull();
+		assertThat(rows.template().queryForObject("select current_setting('enable_seqscan')", String.class))
+			.isEqualTo("on");
 	}
 
 	@Override
