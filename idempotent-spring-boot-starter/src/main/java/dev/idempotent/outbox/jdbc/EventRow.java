@@ -77,8 +77,10 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	 * @return zeros if the text is not a UUID
 	 */
 	static UUID idOf(ResultSet row) throws SQLException {
+		// PostgreSQL's driver would prepare to read times before it reads this as text.
+		Object id = row.getObject("event_id");
 		try {
-			return UUID.fromString(row.getString("event_id"));
+			return (id instanceof UUID known) ? known : UUID.fromString(String.valueOf(id));
 		}
 		catch (IllegalArgumentException ex) {
 			return NO_ID;
