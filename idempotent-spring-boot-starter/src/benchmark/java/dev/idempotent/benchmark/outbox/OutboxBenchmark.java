@@ -79,7 +79,7 @@ class OutboxBenchmark {
 		known.put("latency", () -> latency("latency", withFloor(contenders, servers, opened), latencyRates()));
 		known.put("cost", () -> new CostScenario(contenders, this.load, 2_000));
 		known.put("sustained", () -> new SustainedScenario(contenders, this.load,
-				settings.number("sustained-rate", 10_000), seconds("sustained-seconds", 3)));
+				settings.number("sustained-rate", 10_000), seconds("sustained-seconds", 2)));
 		known.put("ordered", () -> ordered(contenders, backlog, servers, opened));
 		known.put("instances", () -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened)),
 				latencyRates().subList(0, 1)));
