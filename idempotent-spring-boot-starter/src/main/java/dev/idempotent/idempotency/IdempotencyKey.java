@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency;
 
-import java.nio.charset.CharsetEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
@@ -27,14 +26,20 @@ public record IdempotencyKey(String digest) {
 	 * character, such as {@code substring} leaves of an emoji
 	 */
 	public static IdempotencyKey of(Kind kind, String namespace, String scope, String operation, String key) {
-		CharsetEncoder encoder = StandardCharsets.UTF_8.newEncoder();
-		if (!encoder.canEncode(operation) || !encoder.canEncode(key)) {
+		if (!isWhole(operation) || !isWhole(key)) {
 			throw new IllegalArgumentException(
 					"The idempotency key, or the name of its operation or step, contains half of "
 							+ "a character (an unpaired surrogate): do not cut a text within a character");
 		}
 		return new IdempotencyKey(LengthPrefixedDigest.of(FORMAT, kind.name().toLowerCase(Locale.ROOT), namespace,
 				scope, operation, key));
+	}
+
+	/**
+	 * Creates an encoder only for a text that has surrogates.
+	 */
+	private static boolean isWhole(String text) {
+		return !LengthPrefixedDigest.hasSurrogate(text) || StandardCharsets.UTF_8.newEncoder().canEncode(text);
 	}
 
 	@Override

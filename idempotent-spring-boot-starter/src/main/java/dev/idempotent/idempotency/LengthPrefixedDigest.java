@@ -52,12 +52,16 @@ final class LengthPrefixedDigest {
 	 * mark: they become three bytes each that UTF-8 does not have.
 	 */
 	private static byte[] encode(String part) {
-		for (int i = 0; i < part.length(); i++) {
-			if (Character.isSurrogate(part.charAt(i))) {
-				return encodeSurrogates(part);
+		return hasSurrogate(part) ? encodeSurrogates(part) : part.getBytes(StandardCharsets.UTF_8);
+	}
+
+	static boolean hasSurrogate(String text) {
+		for (int i = 0; i < text.length(); i++) {
+			if (Character.isSurrogate(text.charAt(i))) {
+				return true;
 			}
 		}
-		return part.getBytes(StandardCharsets.UTF_8);
+		return false;
 	}
 
 	private static byte[] encodeSurrogates(String part) {

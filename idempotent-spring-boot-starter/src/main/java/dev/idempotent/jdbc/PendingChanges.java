@@ -45,9 +45,9 @@ public final class PendingChanges {
 	 * @return its changes
 	 */
 	public static PendingChanges of(TransactionExecution transaction, Set<Object> outer) {
-		Set<Object> own = sessions().stream()
+		Set<Object> own = HIBERNATE ? sessions().stream()
 			.filter((session) -> !transaction.isNewTransaction() || !outer.contains(session))
-			.collect(Collectors.toUnmodifiableSet());
+			.collect(Collectors.toUnmodifiableSet()) : Set.of();
 		return new PendingChanges((transaction instanceof TransactionStatus status) ? status : null, own);
 	}
 

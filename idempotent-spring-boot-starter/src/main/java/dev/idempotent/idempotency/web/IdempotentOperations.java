@@ -194,6 +194,10 @@ public final class IdempotentOperations {
 	 */
 	private static final class Table {
 
+		private static final String ANY_METHOD = "*";
+
+		private static final PathPattern ANY_PATH = PathPatternParser.defaultInstance.parse("/**");
+
 		private final List<RequestMappingHandlerMapping> mappings;
 
 		private final OperationSettings defaults;
@@ -203,9 +207,10 @@ public final class IdempotentOperations {
 		private final Map<Handler, IdempotentOperation> annotated = new HashMap<>();
 
 		/**
-		 * The mappings of annotated handlers.
+		 * The paths of annotated handlers by HTTP method; those for all methods have
+		 * {@link #ANY_METHOD}.
 		 */
-		private final List<RequestMappingInfo> patterns = new ArrayList<>();
+		private final Map<String, List<PathPattern>> annotatedPaths = new HashMap<>();
 
 		/**
 		 * The action of each handler that cancels another one.
@@ -215,14 +220,9 @@ public final class IdempotentOperations {
 		private final List<Rule> rules;
 
 		/**
-		 * The methods of these mappings and rules.
+		 * The methods of these paths and rules.
 		 */
 		private final Set<String> methods = new HashSet<>();
-
-		/**
-		 * Whether one of these mappings is for all methods.
-		 */
-		private boolean anyMethod;
 
 		private final IdempotentOperation requiredUnderLease;
 
@@ -262,13 +262,19 @@ public final class IdempotentOperations {
 		}
 
 		private void addPattern(RequestMappingInfo pattern) {
-			this.patterns.add(pattern);
-			Set<RequestMethod> mapped = pattern.getMethodsCondition().getMethods();
-			mapped.forEach((method) -> this.methods.add(method.name()));
-			if (mapped.contains(RequestMethod.GET)) {
-				this.methods.add(RequestMethod.HEAD.name());
+			Set<String> mapped = new HashSet<>();
+			pattern.getMethodsCondition().getMethods().forEach((method) -> mapped.add(method.name()));
+			if (mapped.isEmpty()) {
+				mapped.add(ANY_METHOD);
 			}
-			this.anyMethod |= mapped.isEmpty();
+			if (mapped.contains("GET")) {
+				mapped.add("HEAD");
+			}
+			PathPatternsRequestCondition condition = pattern.getPathPatternsCondition();
+			Set<PathPattern> paths = (condition != null) ? condition.getPatterns() : Set.of(ANY_PATH);
+			mapped.forEach(
+					(method) -> this.annotatedPaths.computeIfAbsent(method, (key) -> new ArrayList<>()).addAll(paths));
+			this.methods.addAll(mapped);
 		}
 
 		private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {
@@ -298,13 +304,14 @@ public final class IdempotentOperations {
 		 * others from being parsed.
 		 */
 		boolean includes(String method) {
-			return this.anyMethod || this.methods.contains(method);
+			return this.methods.contains(method) || this.methods.contains(ANY_METHOD);
 		}
 
 		@Nullable Target find(HttpServletRequest request, PathContainer path) {
 			String method = request.getMethod();
-			boolean keyRequired = this.rules.stream().anyMatch((rule) -> rule.matches(method, path));
-			if (!keyRequired && !mayBeAnnotated(method, path)) {
+			boolean keyRequired = !this.rules.isEmpty()
+					&& this.rules.stream().anyMatch((rule) -> rule.matches(method, path));
+			if (!keyRequired && !isAnnotated(method, path) && !isAnnotated(ANY_METHOD, path)) {
 				return null;
 			}
 			HandlerExecutionChain chain = chainOf(request);
@@ -351,28 +358,11 @@ public final class IdempotentOperations {
 						&& rule.path().matches(pattern));
 		}
 
-		private boolean mayBeAnnotated(String method, PathContainer path) {
-			for (RequestMappingInfo pattern : this.patterns) {
-				if (matchesMethod(pattern, method) && matchesPath(pattern, path)) {
-					return true;
-				}
-			}
-			return false;
-		}
-
-		private static boolean matchesMethod(RequestMappingInfo pattern, String method) {
-			Set<RequestMethod> methods = pattern.getMethodsCondition().getMethods();
-			return methods.isEmpty() || methods.contains(RequestMethod.resolve(method))
-					|| (method.equals("HEAD") && methods.contains(RequestMethod.GET));
-		}
-
-		private static boolean matchesPath(RequestMappingInfo pattern, PathContainer path) {
-			PathPatternsRequestCondition patterns = pattern.getPathPatternsCondition();
-			if (patterns == null) {
-				return true;
-			}
-			for (PathPattern candidate : patterns.getPatterns()) {
-				if (candidate.matches(path)) {
+		private boolean isAnnotated(String method, PathContainer path) {
+			List<PathPattern> patterns = this.annotatedPaths.getOrDefault(method, List.of());
+			// Without an iterator for each request of the application.
+			for (int i = 0; i < patterns.size(); i++) {
+				if (patterns.get(i).matches(path)) {
 					return true;
 				}
 			}
