@@ -28,9 +28,9 @@ public enum Database {
 	 * and such a time is far away.
 	 */
 	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
-			"case when isfinite(%1$s) then cast(extract(epoch from clock_timestamp() - %1$s) * 1000 as bigint) end",
-			"case when isfinite(%1$s) then cast(extract(epoch from %1$s - clock_timestamp()) * 1000000 as bigint) "
-					+ "when %1$s = 'infinity' then 9223372036854775807 when %1$s = '-infinity' then 0 end",
+			"case when isfinite(%s) then cast(extract(epoch from clock_timestamp() - %s) * 1000 as bigint) end",
+			"case when isfinite(%s) then cast(extract(epoch from %s - clock_timestamp()) * 1000000 as bigint) "
+					+ "when %s = 'infinity' then 9223372036854775807 when %s = '-infinity' then 0 end",
 			"concat(cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint), ' ', "
 					+ "pg_relation_filepath('%s'))"),
 
@@ -178,7 +178,8 @@ public enum Database {
 	 * @return an expression
 	 */
 	public String millisSince(String column) {
-		return this.millisSince.formatted(column);
+		// For each event: to format the text takes 50 µs if that is rarely done.
+		return this.millisSince.replace("%s", column);
 	}
 
 	/**
@@ -187,7 +188,7 @@ public enum Database {
 	 * @return an expression, not positive for a time that has passed
 	 */
 	public String microsUntil(String column) {
-		return this.microsUntil.formatted(column);
+		return this.microsUntil.replace("%s", column);
 	}
 
 	/**
@@ -199,7 +200,7 @@ public enum Database {
 	 * @return an expression, {@code null} for a database that cannot tell
 	 */
 	public String epoch(String table) {
-		return this.epoch.formatted(table);
+		return this.epoch.replace("%s", table);
 	}
 
 	/**

@@ -6,7 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Stream;
 
-import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnections.DedicatedRedisConnection;
 import dev.idempotent.redis.LuaScript;
 import io.lettuce.core.Consumer;
 import io.lettuce.core.Limit;
@@ -16,8 +16,8 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.StreamMessage;
 import io.lettuce.core.XGroupCreateArgs;
-import io.lettuce.core.XReadArgs;
 import io.lettuce.core.XReadArgs.StreamOffset;
+import io.lettuce.core.XReadArgs;
 import io.lettuce.core.cluster.SlotHash;
 import org.jspecify.annotations.Nullable;
 

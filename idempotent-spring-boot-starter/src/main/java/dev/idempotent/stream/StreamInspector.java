@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnections.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.redis.ErrorReply;
 import dev.idempotent.stream.StreamInspector.GroupMember;

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.UUID;
 
-import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnections.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.work.Backoff;
 import dev.idempotent.work.Workers;

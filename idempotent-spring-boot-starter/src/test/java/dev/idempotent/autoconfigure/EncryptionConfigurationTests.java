@@ -50,7 +50,8 @@ class EncryptionConfigurationTests {
 				byte[] encrypted = cipher.encrypt(new byte[4], new byte[0]);
 				assertThat(new String(encrypted, StandardCharsets.ISO_8859_1)).contains("2026-05");
 				assertThat(cipher.decrypt(encrypted, new byte[0])).containsOnly(0).hasSize(4);
-				assertThat(context.getBean(EncryptionProperties.class)).asString().doesNotContain(KEY, OTHER_KEY);
+				assertThat(context.getBean(EncryptionConfiguration.EncryptionProperties.class)).asString()
+					.doesNotContain(KEY, OTHER_KEY);
 			});
 	}
 

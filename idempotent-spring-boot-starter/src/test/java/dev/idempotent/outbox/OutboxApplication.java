@@ -3,8 +3,7 @@ package dev.idempotent.outbox;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
-import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.ImportOutbox;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.WebApplicationType;
@@ -46,6 +45,8 @@ public final class OutboxApplication {
 		return new ApplicationContextRunner().withPropertyValues(PROPERTIES.toArray(String[]::new))
 			.withConfiguration(
 					AutoConfigurations.of(Libraries.class.getAnnotation(ImportAutoConfiguration.class).value()))
+			.withConfiguration(
+					AutoConfigurations.of(ImportOutbox.class.getAnnotation(ImportAutoConfiguration.class).value()))
 			.withUserConfiguration(Broker.class)
 			.withUserConfiguration(configurations);
 	}
@@ -67,8 +68,8 @@ public final class OutboxApplication {
 	@ImportAutoConfiguration({ AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 			DataSourceTransactionManagerAutoConfiguration.class, JacksonAutoConfiguration.class,
 			JdbcTemplateAutoConfiguration.class, JdbcClientAutoConfiguration.class, TransactionAutoConfiguration.class,
-			TransactionManagerCustomizationAutoConfiguration.class, OutboxAutoConfiguration.class,
-			OutboxMethodAutoConfiguration.class })
+			TransactionManagerCustomizationAutoConfiguration.class })
+	@ImportOutbox
 	static class Libraries {
 
 	}

@@ -10,8 +10,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.kafka.Ledger;
@@ -94,7 +93,7 @@ class IdempotentListenerIntegrationTests {
 	}
 
 	private static void publish(SerializedEvent... events) {
-		try (RedisStreamPublisher publisher = RedisStreamPublisher.pipelined(
+		try (RedisStreamPublisher publisher = new RedisStreamPublisher(
 				DedicatedRedisConnections.to(redis.connect(), Duration.ofMinutes(1)), null, 0, Duration.ofSeconds(1))) {
 			assertThat(publisher.publish(List.of(events))).containsOnly(new Outcome.Delivered());
 		}
@@ -110,8 +109,8 @@ class IdempotentListenerIntegrationTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-			TransactionAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyMethodAutoConfiguration.class })
+			TransactionAutoConfiguration.class })
+	@ImportMethods
 	static class ShipmentApplication {
 
 		@Bean

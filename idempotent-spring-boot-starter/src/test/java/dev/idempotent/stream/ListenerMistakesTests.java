@@ -1,7 +1,7 @@
 package dev.idempotent.stream;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
+import dev.idempotent.autoconfigure.stream.ImportStreams;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,7 +22,7 @@ class ListenerMistakesTests {
 
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class,
-				DataRedisAutoConfiguration.class, RedisStreamAutoConfiguration.class));
+				DataRedisAutoConfiguration.class, ImportStreams.CLASS));
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
+import dev.idempotent.autoconfigure.stream.ImportStreams;
 import dev.idempotent.testing.RedisTopology;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -19,8 +19,9 @@ import org.springframework.context.annotation.Configuration;
  * An application without a web server that listens to streams.
  */
 @Configuration(proxyBeanMethods = false)
-@ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class,
-		RedisStreamAutoConfiguration.class })
+@ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
+		JacksonAutoConfiguration.class })
+@ImportStreams
 class StreamApplication {
 
 	/**

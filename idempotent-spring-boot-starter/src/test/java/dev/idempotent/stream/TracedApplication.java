@@ -1,9 +1,8 @@
 package dev.idempotent.stream;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import dev.idempotent.autoconfigure.operations.ImportOperations;
-import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.ImportOutbox;
 import dev.idempotent.testing.OpenTelemetryConfiguration;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.handler.PropagatingReceiverTracingObservationHandler;
@@ -23,8 +22,9 @@ import org.springframework.context.annotation.Import;
  */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-		TransactionAutoConfiguration.class, ObservationAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-		IdempotencyMethodAutoConfiguration.class, OutboxAutoConfiguration.class })
+		TransactionAutoConfiguration.class, ObservationAutoConfiguration.class })
+@ImportMethods
+@ImportOutbox
 @ImportOperations
 @Import(OpenTelemetryConfiguration.class)
 class TracedApplication {

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.DoubleSupplier;
+import java.util.stream.Stream;
 
 import com.sun.management.OperatingSystemMXBean;
 import dev.idempotent.benchmark.Database;
@@ -50,7 +51,8 @@ class SaleBenchmark {
 	private static final Path FOLDER = Path.of("target", "benchmark").toAbsolutePath();
 
 	@RegisterExtension
-	static final RealPostgres postgres = RealPostgres.dedicatedWith("fsync=" + settings.text("fsync", "on"));
+	static final RealPostgres postgres = RealPostgres.dedicatedWith("fsync=" + settings.text("fsync", "on"),
+			"commit_delay=" + settings.number("commit-micros", 0), "commit_siblings=0");
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
@@ -76,8 +78,12 @@ class SaleBenchmark {
 				.atMost(Duration.ofMinutes(2))
 				.until(() -> this.http.get("/actuator/health").join().status() == 200);
 			// Beside the last units, the gate may refuse a buyer although one is free.
-			List<Scenario> scenarios = List.of(new Sales("reserve", Behaviour.RESERVE, 2 * this.users),
-					new Sales("buy", Behaviour.BUY, 2 * this.users), new Sales("refuse", Behaviour.RESERVE, 1));
+			List<String> chosen = settings.names("scenarios", "reserve,buy,refuse");
+			List<Scenario> scenarios = Stream
+				.<Scenario>of(new Sales("reserve", Behaviour.RESERVE, 2 * this.users),
+						new Sales("buy", Behaviour.BUY, 2 * this.users), new Sales("refuse", Behaviour.RESERVE, 1))
+				.filter((scenario) -> chosen.contains(scenario.name()))
+				.toList();
 			new Rounds(settings.number("warm-up", 3), settings.number("rounds", 5)).run(scenarios, report, machine);
 		}
 		finally {
@@ -93,7 +99,10 @@ class SaleBenchmark {
 	private Process start() throws IOException {
 		Files.createDirectories(FOLDER);
 		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m"));
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m",
+						// Lets the compilers see enough of a shop that answers a thousand
+						// requests a second.
+						"-XX:CompileThresholdScaling=0.1"));
 		if (settings.text("profile", "none").equals("jfr")) {
 			command.add("-XX:StartFlightRecording=settings=profile,filename=" + FOLDER.resolve("sale.jfr"));
 		}

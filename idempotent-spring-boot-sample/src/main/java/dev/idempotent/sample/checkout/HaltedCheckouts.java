@@ -5,7 +5,6 @@ import javax.sql.DataSource;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.jdbc.JdbcSagaAdministration;
-import dev.idempotent.saga.jdbc.SagaTables;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.stereotype.Component;
 
@@ -18,8 +17,8 @@ class HaltedCheckouts {
 
 	private final SagaAdministration sagas;
 
-	HaltedCheckouts(ObjectProvider<SagaAdministration> sagas, DataSource dataSource, SagaTables tables) {
-		this.sagas = sagas.getIfAvailable(() -> new JdbcSagaAdministration(dataSource, tables));
+	HaltedCheckouts(ObjectProvider<SagaAdministration> sagas, DataSource dataSource) {
+		this.sagas = sagas.getIfAvailable(() -> new JdbcSagaAdministration(dataSource, "saga_"));
 	}
 
 	/**

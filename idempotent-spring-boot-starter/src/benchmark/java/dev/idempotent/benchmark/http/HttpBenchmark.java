@@ -62,7 +62,7 @@ class HttpBenchmark {
 		Servers servers = new Servers(redis, postgres);
 		Report report = new Report();
 		Machine machine = Machine.with(postgres, redis);
-		Rounds rounds = new Rounds(0, settings.number("rounds", 5));
+		Rounds rounds = new Rounds(0, settings.number("rounds", 4));
 		List<String> scenarios = settings.names("scenarios", "throughput,startup");
 		List<String> chosen = settings.names("contenders", String.join(",", Recipes.all().keySet()));
 		chosen.forEach(Recipes::named);
@@ -100,10 +100,11 @@ class HttpBenchmark {
 	private static void warmUp(List<HttpContender> contenders, HttpLoad load) {
 		double least = Double.MAX_VALUE;
 		int withoutGain = 0;
-		int most = settings.number("warm-up", 8);
+		int most = settings.number("warm-up", 10);
+		HttpLoad shorter = load.slice(2);
 		for (int burst = 1; burst <= most && withoutGain < BURSTS_WITHOUT_GAIN; burst++) {
 			double micros = contenders.stream()
-				.mapToDouble((contender) -> contender.measure(load).applicationMicros())
+				.mapToDouble((contender) -> contender.measure(shorter).applicationMicros())
 				.sum();
 			withoutGain = (micros > least * (1 - GAIN)) ? withoutGain + 1 : 0;
 			least = Math.min(least, micros);

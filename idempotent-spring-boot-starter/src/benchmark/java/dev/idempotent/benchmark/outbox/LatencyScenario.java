@@ -1,6 +1,7 @@
 package dev.idempotent.benchmark.outbox;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,15 +29,15 @@ final class LatencyScenario implements Scenario {
 
 	private final Load load;
 
-	private final int perSecond;
+	private final List<Integer> rates;
 
 	private final Duration time;
 
-	LatencyScenario(String name, List<OutboxContender> contenders, Load load, int perSecond, Duration time) {
+	LatencyScenario(String name, List<OutboxContender> contenders, Load load, List<Integer> rates, Duration time) {
 		this.name = name;
 		this.contenders = contenders;
 		this.load = load;
-		this.perSecond = perSecond;
+		this.rates = rates;
 		this.time = time;
 	}
 
@@ -47,22 +48,31 @@ final class LatencyScenario implements Scenario {
 
 	@Override
 	public void round(int number, Report report) {
-		for (OutboxContender contender : Rounds.inTurn(this.contenders, number)) {
-			Samples millis = measure(contender);
-			report.add(name(), contender.name(), "ms p50", millis.median());
-			report.add(name(), contender.name(), "ms p99", millis.percentile(0.99));
-			report.add(name(), contender.name(), "ms max", millis.max());
-			report.ratio("%s-%s-p50-ms".formatted(name(), contender.name()), millis.median());
-			report.ratio("%s-%s-p99-ms".formatted(name(), contender.name()), millis.percentile(0.99));
+		for (int rate : this.rates) {
+			Map<String, Double> medians = new LinkedHashMap<>();
+			for (OutboxContender contender : Rounds.inTurn(this.contenders, number)) {
+				Samples millis = measure(contender, rate);
+				report.add(name(), contender.name(), "ms p50 at %d/s".formatted(rate), millis.median());
+				report.add(name(), contender.name(), "ms p99 at %d/s".formatted(rate), millis.percentile(0.99));
+				report.add(name(), contender.name(), "ms max at %d/s".formatted(rate), millis.max());
+				report.ratio("%s-%d-%s-p50-ms".formatted(name(), rate, contender.name()), millis.median());
+				report.ratio("%s-%d-%s-p99-ms".formatted(name(), rate, contender.name()), millis.percentile(0.99));
+				medians.put(contender.name(), millis.median());
+			}
+			Double floor = medians.remove(DirectSender.NAME);
+			if (floor != null) {
+				medians.forEach((contender, median) -> report.add(name(), contender,
+						"  / direct, p50 at %d/s".formatted(rate), median / floor));
+			}
 		}
 	}
 
-	private Samples measure(OutboxContender contender) {
+	private Samples measure(OutboxContender contender, int perSecond) {
 		contender.tidy();
 		Map<Long, Long> committed = new ConcurrentHashMap<>();
 		contender.startDelivery();
 		try (StreamReader reader = contender.stream().read()) {
-			long count = this.load.paced(this.perSecond, this.time, (due) -> {
+			long count = this.load.paced(perSecond, this.time, (due) -> {
 				long order = contender.place();
 				committed.put(order, System.nanoTime());
 				contender.committed(order);

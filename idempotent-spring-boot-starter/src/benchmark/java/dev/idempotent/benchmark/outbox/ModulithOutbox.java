@@ -108,7 +108,7 @@ final class ModulithOutbox implements OutboxContender {
 	}
 
 	@EnableAutoConfiguration
-	@Import({ InMemoryHandlers.Threads.class, Registry.class })
+	@Import({ InMemoryHandlers.Threads.class, Registry.class, StatementCount.class })
 	@Configuration(proxyBeanMethods = false)
 	static class Externalization {
 

@@ -13,6 +13,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -71,6 +72,11 @@ final class NamastackOutbox implements OutboxContender {
 	}
 
 	@Override
+	public void append(OrderPlaced event, String key) {
+		this.outbox.schedule(event, key);
+	}
+
+	@Override
 	public void startDelivery() {
 		this.scheduler.start();
 	}
@@ -125,6 +131,7 @@ final class NamastackOutbox implements OutboxContender {
 	}
 
 	@EnableAutoConfiguration
+	@Import(StatementCount.class)
 	@Configuration(proxyBeanMethods = false)
 	static class Handlers {
 

@@ -59,7 +59,7 @@ class OutboxBenchmark {
 		List<Contender> opened = new ArrayList<>();
 		try {
 			Report report = new Report();
-			Rounds rounds = new Rounds(settings.number("warm-up", 1), settings.number("rounds", 3));
+			Rounds rounds = new Rounds(settings.number("warm-up", 1), settings.number("rounds", 2));
 			rounds.run(scenarios(opened), report, Machine.with(postgres, redis));
 			publish(report);
 		}
@@ -72,30 +72,35 @@ class OutboxBenchmark {
 		Servers servers = new Servers(OutboxBenchmark::database, redis, settings.number("pool-size", 16));
 		BareShop bare = opened(new BareShop(servers), opened);
 		List<OutboxContender> contenders = contenders(servers, opened);
-		Map<String, Supplier<Scenario>> known = new HashMap<>(
-				Map.of("append", () -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 2)), "drain",
-						() -> new DrainScenario(new BatchedInserts(bare.pool()), contenders, this.load,
-								settings.number("backlog", 10_000)),
-						"latency", () -> latency("latency", withFloor(contenders, servers, opened)), "row-writes",
-						() -> new RowWritesScenario(contenders, this.load, 2_000), "ordered",
-						() -> ordered(contenders, servers, opened), "instances",
-						() -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened))), "hot-key",
-						() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 2),
-								2_000, settings.number("backlog", 10_000)),
-						"kafka", () -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load,
-								settings.number("backlog", 10_000))));
+		int backlog = settings.number("backlog", 10_000);
+		Map<String, Supplier<Scenario>> known = new HashMap<>();
+		known.put("append", () -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 2)));
+		known.put("drain", () -> new DrainScenario(new BatchedInserts(bare.pool()), contenders, this.load, backlog));
+		known.put("latency", () -> latency("latency", withFloor(contenders, servers, opened), latencyRates()));
+		known.put("cost", () -> new CostScenario(contenders, this.load, 2_000));
+		known.put("sustained", () -> new SustainedScenario(contenders, this.load,
+				settings.number("sustained-rate", 10_000), seconds("sustained-seconds", 3)));
+		known.put("ordered", () -> ordered(contenders, backlog, servers, opened));
+		known.put("instances", () -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened)),
+				latencyRates().subList(0, 1)));
+		known.put("hot-key", () -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load,
+				seconds("seconds", 2), 2_000, backlog));
+		known.put("kafka", () -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load, backlog));
 		known.put("recovery", () -> new RecoveryScenario(own("ours-recovery", 1, 1, servers, opened),
 				settings.number("recovery-keys", 1_000_000)));
-		return chosen("scenarios", "append,drain,latency,row-writes,ordered,instances,hot-key,kafka", known);
+		return chosen("scenarios", "append,drain,latency,cost,sustained,ordered,instances,hot-key,kafka", known);
 	}
 
 	private static Database database(String name) {
 		return (mariadb instanceof MariaDb server) ? Database.create(server, name) : Database.create(postgres, name);
 	}
 
-	private Scenario latency(String name, List<OutboxContender> contenders) {
-		return new LatencyScenario(name, contenders, this.load, settings.number("latency-rate", 200),
-				seconds("latency-seconds", 6));
+	private Scenario latency(String name, List<OutboxContender> contenders, List<Integer> rates) {
+		return new LatencyScenario(name, contenders, this.load, rates, seconds("latency-seconds", 5));
+	}
+
+	private static List<Integer> latencyRates() {
+		return settings.names("latency-rate", "200,2000").stream().map(Integer::valueOf).toList();
 	}
 
 	private static List<OutboxContender> withFloor(List<OutboxContender> contenders, Servers servers,
@@ -105,10 +110,9 @@ class OutboxBenchmark {
 		return all;
 	}
 
-	private Scenario ordered(List<OutboxContender> contenders, Servers servers, List<Contender> opened) {
+	private Scenario ordered(List<OutboxContender> contenders, int backlog, Servers servers, List<Contender> opened) {
 		return new OrderedScenario(own(OwnOutbox.NAME, 0, contenders, servers, opened),
-				own(ORDERED, KEYS, contenders, servers, opened), this.load, seconds("seconds", 2),
-				settings.number("backlog", 10_000));
+				own(ORDERED, KEYS, contenders, servers, opened), this.load, seconds("seconds", 2), backlog);
 	}
 
 	/**

@@ -16,6 +16,14 @@ interface OutboxContender extends Contender {
 	long place();
 
 	/**
+	 * Appends an event to the calling thread's transaction, if this contender keeps the
+	 * order of the events of a key.
+	 */
+	default void append(OrderPlaced event, String key) {
+		throw new UnsupportedOperationException(name() + " has no keys");
+	}
+
+	/**
 	 * Called right after the time of a commit was noted.
 	 * @param order the order's number
 	 */

@@ -9,6 +9,7 @@ import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /**
  * This project's outbox, with its defaults.
@@ -52,6 +53,11 @@ final class OwnOutbox implements OutboxContender {
 	public long place() {
 		Instance instance = this.instances.get(ThreadLocalRandom.current().nextInt(this.instances.size()));
 		return instance.shop().place((order) -> instance.outbox().append(event(order)));
+	}
+
+	@Override
+	public void append(OrderPlaced event, String key) {
+		this.instances.get(0).outbox().append(OutboxEvent.of("order.placed", event).toTopic(this.topic).withKey(key));
 	}
 
 	private OutboxEvent event(OrderPlaced order) {
@@ -115,6 +121,7 @@ final class OwnOutbox implements OutboxContender {
 	}
 
 	@EnableAutoConfiguration
+	@Import(StatementCount.class)
 	@Configuration(proxyBeanMethods = false)
 	static class Empty {
 

@@ -18,7 +18,10 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 final class Shop implements AutoCloseable {
 
-	private static final String ORDERS = "orders";
+	/**
+	 * The table of orders.
+	 */
+	static final String ORDERS = "orders";
 
 	private static final String CREATE = "create table orders (number bigint primary key, customer text not null,"
 			+ " email text not null, total_cents bigint not null, placed_at timestamp not null default current_timestamp)";

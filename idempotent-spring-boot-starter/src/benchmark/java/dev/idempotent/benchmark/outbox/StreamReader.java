@@ -14,6 +14,7 @@ import io.lettuce.core.XReadArgs;
 import io.lettuce.core.XReadArgs.StreamOffset;
 import io.lettuce.core.api.StatefulRedisConnection;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A consumer that waits in {@code XREAD BLOCK} and notes when it sees each order first.
@@ -61,12 +62,24 @@ final class StreamReader implements AutoCloseable {
 	}
 
 	private void note(StreamMessage<String, String> message, long now) {
+		Long number = numberIn(message);
+		if (number != null) {
+			this.seen.putIfAbsent(number, now);
+		}
+	}
+
+	/**
+	 * The number of the order in a message.
+	 * @return {@code null} if there is none
+	 */
+	static @Nullable Long numberIn(StreamMessage<String, String> message) {
 		for (String value : message.getBody().values()) {
 			Matcher matcher = NUMBER.matcher(value);
 			if (matcher.find()) {
-				this.seen.putIfAbsent(Long.valueOf(matcher.group(1)), now);
+				return Long.valueOf(matcher.group(1));
 			}
 		}
+		return null;
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.lang.reflect.Method;
 import java.security.Principal;
 import java.time.Duration;
 import java.util.List;
@@ -199,6 +200,16 @@ public final class IdempotencyAutoConfiguration {
 	 */
 	public record KeySettings(String namespace, Duration maxRun, boolean proceedsWithoutStore,
 			@Nullable Duration replayCacheTtl) {
+	}
+
+	/**
+	 * Identifies annotated methods that the servlet filter handles.
+	 */
+	@FunctionalInterface
+	interface WebHandlers {
+
+		boolean include(Class<?> type, Method method);
+
 	}
 
 }

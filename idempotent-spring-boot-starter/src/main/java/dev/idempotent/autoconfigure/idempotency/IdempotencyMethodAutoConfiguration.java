@@ -1,11 +1,10 @@
 package dev.idempotent.autoconfigure.idempotency;
 
-import java.lang.reflect.Method;
-
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.WebHandlers;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
@@ -54,7 +53,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @ConditionalOnClass({ JsonMapper.class, TransactionInterceptor.class })
 @EnableConfigurationProperties(IdempotencyProperties.Method.class)
-public final class IdempotencyMethodAutoConfiguration {
+final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -148,16 +147,6 @@ public final class IdempotencyMethodAutoConfiguration {
 		DefaultAfterRollbackProcessor<Object, Object> idempotencyKafkaRollbackProcessor() {
 			return IdempotencyBackOff.addTo(new DefaultAfterRollbackProcessor<>());
 		}
-
-	}
-
-	/**
-	 * Identifies annotated methods that the servlet filter handles.
-	 */
-	@FunctionalInterface
-	interface WebHandlers {
-
-		boolean include(Class<?> type, Method method);
 
 	}
 

@@ -4,6 +4,7 @@ import java.util.function.BooleanSupplier;
 
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.WebHandlers;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
@@ -59,7 +60,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnClass({ RequestMappingHandlerMapping.class, JsonMapper.class, FilterRegistrationBean.class })
 @ConditionalOnBean(name = IdempotencyStartup.HANDLER_MAPPING)
 @EnableConfigurationProperties(IdempotencyProperties.Web.class)
-public final class IdempotencyWebAutoConfiguration {
+final class IdempotencyWebAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyWebAutoConfiguration.class);
 
@@ -100,7 +101,7 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	static IdempotencyMethodAutoConfiguration.WebHandlers idempotentWebHandlers() {
+	static WebHandlers idempotentWebHandlers() {
 		return IdempotencyWebComponents::isHandler;
 	}
 

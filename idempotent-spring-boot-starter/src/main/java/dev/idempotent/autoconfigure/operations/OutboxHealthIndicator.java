@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
+import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;

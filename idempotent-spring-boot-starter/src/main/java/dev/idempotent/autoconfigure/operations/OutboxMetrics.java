@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
-import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;

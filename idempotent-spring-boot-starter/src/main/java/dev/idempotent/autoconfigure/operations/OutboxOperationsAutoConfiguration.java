@@ -5,7 +5,6 @@ import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.outbox.OutboxActivation;
-import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxHeaderContributor;
 import dev.idempotent.outbox.OutboxPublisher;
@@ -40,9 +39,9 @@ import org.springframework.context.annotation.Lazy;
  * Auto-configuration for operating an outbox: actuator endpoint, health indicator,
  * metrics and tracing.
  */
-@AutoConfiguration(after = OutboxAutoConfiguration.class,
+@AutoConfiguration(
 		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration",
-		afterName = {
+		afterName = { "dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration",
 				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
 				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
 				"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration",

@@ -5,7 +5,7 @@ import java.util.function.Supplier;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.handler.HandlerObservation;
+import dev.idempotent.outbox.handler.HandlerEnvironment;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.transport.Kind;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Makes each attempt of a handler an observation named {@code outbox.handle}, whose span
  * is a child of the span in which the event was appended.
  */
-final class ReceivedEvents implements HandlerObservation {
+final class ReceivedEvents implements HandlerEnvironment.Observation {
 
 	private final ObservationRegistry registry;
 

@@ -3,7 +3,6 @@ package dev.idempotent.autoconfigure.operations;
 import java.util.List;
 import java.util.function.Supplier;
 
-import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import dev.idempotent.saga.engine.SagaDefinition;
@@ -34,9 +33,10 @@ import org.springframework.context.annotation.Lazy;
  * metrics. In an application without sagas, nothing of it uses the database before a
  * request to the endpoint.
  */
-@AutoConfiguration(after = SagaAutoConfiguration.class,
+@AutoConfiguration(
 		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration",
-		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+		afterName = { "dev.idempotent.autoconfigure.saga.SagaAutoConfiguration",
+				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration" })
 @ConditionalOnBean(SagaMethods.class)
 final class SagaOperationsAutoConfiguration {
 

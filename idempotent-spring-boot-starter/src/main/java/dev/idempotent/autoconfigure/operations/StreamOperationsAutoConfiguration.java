@@ -3,7 +3,6 @@ package dev.idempotent.autoconfigure.operations;
 import java.util.List;
 import java.util.Map;
 
-import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
 import dev.idempotent.stream.RedeliveryPolicy;
 import dev.idempotent.stream.RedisStreamListenerContainer;
 import dev.idempotent.stream.StreamInspector;
@@ -26,10 +25,9 @@ import org.springframework.context.annotation.Lazy;
  * Auto-configuration for operating stream listeners: actuator endpoint, metrics and
  * tracing.
  */
-@AutoConfiguration(after = RedisStreamAutoConfiguration.class,
-		afterName = {
-				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
-				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
+@AutoConfiguration(afterName = { "dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration",
+		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBean(RedisStreamListenerContainer.class)
 final class StreamOperationsAutoConfiguration {
 

@@ -31,10 +31,8 @@ import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.handler.OutboxHandlers;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
-import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
-import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
 import dev.idempotent.outbox.transaction.TransactionBoundOutbox;
@@ -76,7 +74,7 @@ import tools.jackson.databind.json.JsonMapper;
 @EnableConfigurationProperties(OutboxProperties.class)
 @Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class,
 		OutboxHandlerConfiguration.class })
-public final class OutboxAutoConfiguration {
+final class OutboxAutoConfiguration {
 
 	/**
 	 * By name, because their technologies are optional.
@@ -84,49 +82,40 @@ public final class OutboxAutoConfiguration {
 	private static final Set<String> OWN = Set.of("dev.idempotent.outbox.kafka.KafkaOutboxPublisher",
 			"dev.idempotent.outbox.redis.RedisStreamPublisher", "dev.idempotent.outbox.redis.RedisChannelPublisher");
 
-	@Bean
-	OutboxTables outboxTables(OutboxProperties properties) {
-		return new OutboxTables(properties.tablePrefix());
-	}
-
 	/**
 	 * Not lazy, because no other bean may depend on it before the first event.
 	 */
 	@Bean
 	@Lazy(false)
-	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
+	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties) {
 		return new TableScript(dataSource, properties.initializeSchema(), "outbox",
 				(script) -> TableScript.rename(script, OutboxProperties.DEFAULT_TABLE_PREFIX,
-						"event|delayed|dead|control|transaction", tables.prefix()),
+						"event|delayed|dead|control|transaction", properties.tablePrefix()),
 				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
 	}
 
 	@Bean
 	@DependsOn("outboxSchema")
-	OutboxTableCheck outboxTableCheck(DataSource dataSource, OutboxTables tables) {
-		return new OutboxTableCheck(dataSource, tables);
+	OutboxTableCheck outboxTableCheck(DataSource dataSource, OutboxProperties properties) {
+		return new OutboxTableCheck(dataSource, properties.tablePrefix());
 	}
 
 	@Bean
 	@DependsOn("outboxSchema")
-	EventTable outboxEventTable(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
-		return new EventTable(dataSource, tables, encryption);
+	EventTable outboxEventTable(DataSource dataSource, OutboxProperties properties, PayloadEncryption encryption) {
+		return new EventTable(dataSource, properties.tablePrefix(), encryption);
 	}
 
 	@Bean
-	JdbcDeadEvents outboxDeadEvents(DataSource dataSource, OutboxTables tables) {
-		return new JdbcDeadEvents(dataSource, tables);
+	JdbcDeadEvents outboxDeadEvents(DataSource dataSource, OutboxProperties properties) {
+		return new JdbcDeadEvents(dataSource, properties.tablePrefix());
 	}
 
 	@Bean
-	OutboxOperations outboxOperations(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
-		return new OutboxOperations(dataSource, tables, encryption);
-	}
-
-	@Bean
-	JdbcTopicControl outboxTopicControl(DataSource dataSource, OutboxTables tables) {
-		return new JdbcTopicControl(dataSource, tables);
+	OutboxOperations outboxOperations(DataSource dataSource, OutboxProperties properties,
+			PayloadEncryption encryption) {
+		return new OutboxOperations(dataSource, properties.tablePrefix(), encryption);
 	}
 
 	@Bean

@@ -31,7 +31,7 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 @AutoConfiguration(after = OutboxAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
 @ConditionalOnClass({ TransactionInterceptor.class, ConnectionHolder.class })
-public final class OutboxMethodAutoConfiguration {
+final class OutboxMethodAutoConfiguration {
 
 	/**
 	 * Runs after the post-processors of {@code @Idempotent}, so that its advice is within

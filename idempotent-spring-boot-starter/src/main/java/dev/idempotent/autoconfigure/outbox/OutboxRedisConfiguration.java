@@ -39,9 +39,9 @@ class OutboxRedisConfiguration {
 					"Omit idempotent.outbox.redis.wait-replicas, or point spring.data.redis.* at one master.", null);
 		}
 		return (lettuce != null)
-				? RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(lettuce, properties.timeout()),
+				? new RedisStreamPublisher(DedicatedRedisConnections.to(lettuce, properties.timeout()),
 						properties.maxLength(), properties.waitReplicas(), properties.waitTimeout())
-				: RedisStreamPublisher.sequential(application, properties.maxLength());
+				: new RedisStreamPublisher(application, properties.maxLength());
 	}
 
 	/**
@@ -56,9 +56,9 @@ class OutboxRedisConfiguration {
 		SingletonSupplier<OutboxObserver> all = SingletonSupplier.of(() -> OutboxAutoConfiguration.all(observers));
 		Runnable unreceived = () -> all.obtain().unreceived(RedisChannelPublisher.PREFIX);
 		LettuceConnectionFactory lettuce = ApplicationRedis.lettuce(application, details);
-		return (lettuce != null) ? RedisChannelPublisher
-			.pipelined(DedicatedRedisConnections.to(lettuce, outbox.redis().timeout()), unreceived)
-				: RedisChannelPublisher.sequential(application, unreceived);
+		return (lettuce != null)
+				? new RedisChannelPublisher(DedicatedRedisConnections.to(lettuce, outbox.redis().timeout()), unreceived)
+				: new RedisChannelPublisher(application, unreceived);
 	}
 
 }

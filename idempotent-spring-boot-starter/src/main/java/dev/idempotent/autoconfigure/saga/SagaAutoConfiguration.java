@@ -13,7 +13,6 @@ import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyProperties;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.client.CallFailure;
@@ -28,9 +27,7 @@ import dev.idempotent.saga.engine.FailureClassifier;
 import dev.idempotent.saga.engine.SagaEngine;
 import dev.idempotent.saga.jdbc.JdbcSagaAdministration;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
-import dev.idempotent.saga.jdbc.SagaTables;
 import dev.idempotent.saga.method.SagaCalls;
-import dev.idempotent.saga.method.SagaMethodAdvisor;
 import dev.idempotent.saga.method.SagaMethods;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -66,15 +63,16 @@ import tools.jackson.databind.json.JsonMapper;
  * Auto-configuration for {@code @Saga} methods. The engine is created only if there is
  * such a method, or if one of its beans is injected.
  */
-@AutoConfiguration(after = { IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class },
-		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+@AutoConfiguration(after = IdempotencyAutoConfiguration.class,
+		afterName = { "dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration",
+				"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = { "idempotent.enabled", "idempotent.saga.enabled" }, matchIfMissing = true)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, DataSourcePoolMetadata.class, JsonMapper.class,
 		TransactionInterceptor.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties(SagaProperties.class)
 @Import(EncryptionConfiguration.class)
-public final class SagaAutoConfiguration {
+final class SagaAutoConfiguration {
 
 	/**
 	 * Inside all other advice. A saga that is taken over does not pass that advice again.
@@ -83,7 +81,7 @@ public final class SagaAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor sagaMethodAdvisor(ObjectProvider<SagaMethods> methods,
 			ObjectProvider<SagaCalls> calls) {
-		return new AdvisorBeanPostProcessor(new SagaMethodAdvisor(methods::getObject, calls::getObject),
+		return new AdvisorBeanPostProcessor(SagaCalls.advisor(methods::getObject, calls::getObject),
 				Placement.INNERMOST);
 	}
 
@@ -95,16 +93,11 @@ public final class SagaAutoConfiguration {
 	}
 
 	@Bean
-	SagaTables sagaTables(SagaProperties properties) {
-		return new SagaTables(properties.tablePrefix());
-	}
-
-	@Bean
 	@Lazy
-	TableScript sagaSchema(DataSource dataSource, SagaProperties properties, SagaTables tables) {
+	TableScript sagaSchema(DataSource dataSource, SagaProperties properties) {
 		return new TableScript(dataSource, properties.initializeSchema(), "saga",
 				(script) -> TableScript.rename(script, SagaProperties.DEFAULT_TABLE_PREFIX, "instance|step",
-						tables.prefix()),
+						properties.tablePrefix()),
 				(product) -> new IdempotentConfigurationException("Sagas are not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.saga.initialize-schema.", null));
 	}
@@ -112,8 +105,8 @@ public final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	@DependsOn("sagaSchema")
-	JdbcSagaStore sagaStore(DataSource dataSource, SagaTables tables, IdempotencyProperties.Jdbc jdbc) {
-		return new JdbcSagaStore(dataSource, tables, jdbc.lockTimeout());
+	JdbcSagaStore sagaStore(DataSource dataSource, SagaProperties properties, IdempotencyProperties.Jdbc jdbc) {
+		return new JdbcSagaStore(dataSource, properties.tablePrefix(), jdbc.lockTimeout());
 	}
 
 	@Bean(destroyMethod = "close")
@@ -152,8 +145,8 @@ public final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	@DependsOn("sagaSchema")
-	JdbcSagaAdministration sagaAdministration(DataSource dataSource, SagaTables tables) {
-		return new JdbcSagaAdministration(dataSource, tables);
+	JdbcSagaAdministration sagaAdministration(DataSource dataSource, SagaProperties properties) {
+		return new JdbcSagaAdministration(dataSource, properties.tablePrefix());
 	}
 
 	@Bean

@@ -32,7 +32,7 @@ final class KnownProperties extends ClassVisitor {
 			"idempotency.IdempotencyProperties$Token", "outbox.OutboxProperties",
 			"operations.OutboxHealthIndicator$Properties", "operations.IdempotencyHealthIndicator$Properties",
 			"operations.SagaHealthIndicator$Properties", "stream.StreamProperties", "saga.SagaProperties",
-			"EncryptionProperties");
+			"EncryptionConfiguration$EncryptionProperties");
 
 	private static final String PREFIX = "value";
 

@@ -42,7 +42,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnClass({ RedisConnectionFactory.class, DataRedisConnectionDetails.class })
 @ConditionalOnSingleCandidate(RedisConnectionFactory.class)
 @EnableConfigurationProperties(StreamProperties.class)
-public final class RedisStreamAutoConfiguration {
+final class RedisStreamAutoConfiguration {
 
 	/**
 	 * Applies to commands that do not block.

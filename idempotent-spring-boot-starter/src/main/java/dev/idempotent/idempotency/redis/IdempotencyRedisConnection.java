@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnections.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.redis.ErrorReply;
 import dev.idempotent.redis.LuaScript;

@@ -2,7 +2,10 @@ package dev.idempotent.outbox.handler;
 
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.function.Supplier;
 
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,5 +42,21 @@ public interface HandlerEnvironment {
 	 * @throws RuntimeException if it cannot be converted
 	 */
 	@Nullable Object read(byte[] payload, Type type);
+
+	/**
+	 * Observes the attempts of handlers, such as by spans.
+	 */
+	@FunctionalInterface
+	interface Observation {
+
+		/**
+		 * Runs an attempt in its observation.
+		 * @param event the event
+		 * @param attempt to be run once
+		 * @return its outcome
+		 */
+		Outcome observe(SerializedEvent event, Supplier<Outcome> attempt);
+
+	}
 
 }

@@ -52,7 +52,7 @@ final class HandlerMethod implements EventHandler {
 
 	private volatile @Nullable HandlerTransactions transactions;
 
-	private volatile @Nullable HandlerObservation observation;
+	private volatile HandlerEnvironment.@Nullable Observation observation;
 
 	private volatile boolean bound;
 
@@ -88,7 +88,7 @@ final class HandlerMethod implements EventHandler {
 		if (!this.bound) {
 			this.method.bind(this.beans);
 			this.entries.begin();
-			this.observation = this.beans.getBeanProvider(HandlerObservation.class).getIfUnique();
+			this.observation = this.beans.getBeanProvider(HandlerEnvironment.Observation.class).getIfUnique();
 			if (this.annotation.transactional()) {
 				HandlerTransactions found = HandlerTransactions.of(this.method.method(), lease(), this.beans);
 				found.verify(this.method.method());
@@ -142,7 +142,7 @@ final class HandlerMethod implements EventHandler {
 	 * after it.
 	 */
 	private Outcome observe(Claim claim, Consumer<Throwable> failures) {
-		HandlerObservation observing = this.observation;
+		HandlerEnvironment.Observation observing = this.observation;
 		if (observing == null) {
 			return attempt(claim, failures);
 		}

@@ -172,7 +172,7 @@ final class EventInsert {
 		try (ResultSet keys = inserted.getGeneratedKeys()) {
 			if (this.database != Database.MYSQL) {
 				while (keys.next()) {
-					ids.put(UUID.fromString(keys.getString(2)), keys.getLong(1));
+					ids.put(EventRow.idOf(keys), keys.getLong(1));
 				}
 				return ids;
 			}

@@ -13,6 +13,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -36,8 +37,8 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 
 	private static final JsonMapper json = JsonMapper.shared();
 
-	private static final TypeReference<LinkedHashMap<String, String>> STRINGS = new TypeReference<>() {
-	};
+	private static final ObjectReader strings = json.readerFor(new TypeReference<LinkedHashMap<String, String>>() {
+	});
 
 	/**
 	 * Adds the values of {@link #COLUMNS}.
@@ -76,8 +77,10 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	 * @return zeros if the text is not a UUID
 	 */
 	static UUID idOf(ResultSet row) throws SQLException {
+		// PostgreSQL's driver would prepare to read times before it reads this as text.
+		Object id = row.getObject("event_id");
 		try {
-			return UUID.fromString(row.getString("event_id"));
+			return (id instanceof UUID known) ? known : UUID.fromString(String.valueOf(id));
 		}
 		catch (IllegalArgumentException ex) {
 			return NO_ID;
@@ -90,7 +93,7 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	 */
 	private static @Nullable Map<String, String> headers(String text) {
 		try {
-			Map<String, String> headers = json.readValue(text, STRINGS);
+			Map<String, String> headers = strings.readValue(text);
 			return (headers == null || headers.containsValue(null)) ? null : headers;
 		}
 		catch (JacksonException ex) {

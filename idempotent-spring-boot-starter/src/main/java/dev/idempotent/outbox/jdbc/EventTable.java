@@ -68,12 +68,12 @@ public class EventTable {
 	 * Creates access to tables that a script in {@code dev/idempotent/schema} has
 	 * created.
 	 * @param dataSource the data source of the application's transactions
-	 * @param tables the tables
+	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param encryption how payloads are protected
 	 */
-	public EventTable(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+	public EventTable(DataSource dataSource, String tablePrefix, PayloadEncryption encryption) {
 		this.database = new OutboxDatabase(dataSource);
-		this.tables = tables;
+		this.tables = new OutboxTables(tablePrefix);
 		this.encryption = new EventEncryption(encryption);
 	}
 
@@ -168,19 +168,19 @@ public class EventTable {
 	 * @return in the order of lanes and rows
 	 */
 	public List<Head> heads(List<Look> looks, int limit) {
-		String columns = "select e.lane, e.id, e.attempts, e.topic, e.event_key, octet_length(e.payload) as bytes, "
+		boolean postgres = this.database.kind() == Database.POSTGRESQL;
+		String sql = "select e.lane, e.id, e.attempts, e.topic, e.event_key, octet_length(e.payload) as bytes, "
 				+ isDue() + " as is_due, case when e.attempts = 0 or e.due_at is null or e.last_error is not null "
-				+ "then 1 else 0 end as settled from " + this.tables.event() + " e where e.lane = %s and e.id > %s "
+				+ "then 1 else 0 end as settled from " + this.tables.event()
+				+ (postgres ? " e where e.lane = w.lane and e.id > w.above " : " e where e.lane = ? and e.id > ? ")
 				+ "order by e.lane, e.id limit " + limit;
-		List<Head> heads = (this.database.kind() == Database.POSTGRESQL)
+		List<Long[]> rows = List.of(longs(looks, Look::lane), longs(looks, Look::above));
+		List<Head> heads = postgres
 				? this.database.runAtOnce(
-						"select h.*, (select " + Database.POSTGRESQL.epoch(this.tables.event())
-								+ ") as epoch from unnest(?::bigint[], ?::bigint[]) w(lane, above) cross join lateral ("
-								+ columns.formatted("w.lane", "w.above") + ") h",
-						List.of(longs(looks, Look::lane), longs(looks, Look::above)),
-						(statement) -> read(statement, (row, number) -> head(row, row.getString("epoch"))))
-				: union(looks, columns.formatted("?", "?"), (look) -> List.of(look.lane(), look.above()),
-						(row, number) -> head(row, null));
+						"select h.*, (select " + Database.POSTGRESQL.epoch(this.tables.event()) + ") as epoch from "
+								+ OutboxDatabase.rows(rows) + " w(lane, above) cross join lateral (" + sql + ") h",
+						rows, (statement) -> read(statement, (row, number) -> head(row, row.getString("epoch"))))
+				: union(looks, sql, (look) -> List.of(look.lane(), look.above()), (row, number) -> head(row, null));
 		heads.sort(Comparator.comparingLong(Head::lane).thenComparingLong(Head::id));
 		return heads;
 	}
@@ -206,7 +206,7 @@ public class EventTable {
 		}
 		String columns = "lane, id, attempts, " + this.database.kind().millisSince("created_at") + " as age, "
 				+ EventRow.COLUMNS.replace("payload",
-						"case when attempts > %d then null else payload end as payload".formatted(attempts));
+						"case when attempts > " + attempts + " then null else payload end as payload");
 		List<Claim> claims;
 		if (this.database.kind() == Database.POSTGRESQL) {
 			claims = claimAtOnce(heads, lease, columns);
@@ -233,10 +233,10 @@ public class EventTable {
 
 	private List<Claim> claimAtOnce(List<Head> heads, Duration lease, String columns) {
 		boolean reads = heads.stream().mapToLong(Head::bytes).sum() <= READ_WITH_CLAIM;
-		String sql = "update " + this.tables.event() + " set attempts = attempts + 1, last_error = null, due_at = "
-				+ after(lease) + whereLocked(isDue() + " = 1", "for update skip locked") + " returning "
-				+ (reads ? columns : "id");
 		List<Long[]> rows = List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts));
+		String sql = "update " + this.tables.event() + " set attempts = attempts + 1, last_error = null, due_at = "
+				+ after(lease) + whereLocked(rows, isDue() + " = 1", "for update skip locked") + " returning "
+				+ (reads ? columns : "id");
 		if (reads) {
 			return this.database.runAtOnce(sql, rows, (statement) -> read(statement, EventTable::claim));
 		}
@@ -246,12 +246,12 @@ public class EventTable {
 	}
 
 	/**
-	 * The condition that a row still has the attempts of the third parameter. Its rows
-	 * are locked in the order of the parameters.
+	 * The condition that a row still has the attempts of the third column. Rows are
+	 * locked in the given order.
 	 */
-	private String whereLocked(String condition, String lock) {
-		return " where ctid = any (array(select l.ctid from unnest(?::bigint[], ?::bigint[], ?::bigint[]) "
-				+ "c(lane, id, attempts) cross join lateral (select e.ctid from " + this.tables.event()
+	private String whereLocked(List<Long[]> rows, String condition, String lock) {
+		return " where ctid = any (array(select l.ctid from " + OutboxDatabase.rows(rows)
+				+ " c(lane, id, attempts) cross join lateral (select e.ctid from " + this.tables.event()
 				+ " e where e.lane = c.lane and e.id = c.id and e.attempts = c.attempts and " + condition + " " + lock
 				+ ") l))";
 	}
@@ -314,11 +314,11 @@ public class EventTable {
 			return union(heads, sql.formatted("?", "?", "?"),
 					(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventTable::claim);
 		}
+		List<Long[]> rows = List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts));
 		return this.database.runAtOnce(
-				"select r.* from unnest(?::bigint[], ?::bigint[], ?::bigint[]) c(lane, id, attempts) cross join lateral ("
+				"select r.* from " + OutboxDatabase.rows(rows) + " c(lane, id, attempts) cross join lateral ("
 						+ sql.formatted("c.lane", "c.id", "c.attempts + 1") + " limit 1) r",
-				List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts)),
-				(statement) -> read(statement, EventTable::claim));
+				rows, (statement) -> read(statement, EventTable::claim));
 	}
 
 	/**
@@ -473,8 +473,9 @@ public class EventTable {
 		}
 		List<Claim> sorted = claims.stream().sorted(ORDER).toList();
 		if (this.database.kind() == Database.POSTGRESQL) {
-			return this.database.runAtOnce(change + whereLocked("true", "for update"),
-					List.of(longs(sorted, Claim::lane), longs(sorted, Claim::id), longs(sorted, Claim::attempts)),
+			List<Long[]> rows = List.of(longs(sorted, Claim::lane), longs(sorted, Claim::id),
+					longs(sorted, Claim::attempts));
+			return this.database.runAtOnce(change + whereLocked(rows, "true", "for update"), rows,
 					PreparedStatement::getUpdateCount);
 		}
 		return this.database.runInTransaction((connection) -> settleEach(connection, change,

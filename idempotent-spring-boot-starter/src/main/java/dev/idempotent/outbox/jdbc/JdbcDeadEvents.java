@@ -38,11 +38,11 @@ public final class JdbcDeadEvents implements DeadEvents {
 	/**
 	 * Creates the dead events of an outbox.
 	 * @param dataSource the data source of the application's transactions
-	 * @param tables the tables
+	 * @param tablePrefix the common prefix of the names of the tables
 	 */
-	public JdbcDeadEvents(DataSource dataSource, OutboxTables tables) {
+	public JdbcDeadEvents(DataSource dataSource, String tablePrefix) {
 		this.database = new OutboxDatabase(dataSource);
-		this.tables = tables;
+		this.tables = new OutboxTables(tablePrefix);
 	}
 
 	@Override

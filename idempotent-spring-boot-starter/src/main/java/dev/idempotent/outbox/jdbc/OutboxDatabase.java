@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
 
@@ -104,17 +105,18 @@ final class OutboxDatabase {
 	 * Runs one statement of PostgreSQL that finds its rows by index, in one round trip: a
 	 * query, or a change that a crash of the server may undo. Repeats it if it conflicts
 	 * with another one.
-	 * @param arrays a statement with one array of {@code bigint} for each parameter
+	 * @param arrays the columns of the {@linkplain #rows rows} that the statement reads
 	 * @param result reads what the statement has returned
 	 */
 	<T> T runAtOnce(String sql, List<Long[]> arrays, PreparedStatementCallback<T> result) {
+		boolean single = isSingle(arrays);
 		Function<Connection, T> work = (connection) -> {
 			// The settings end with the transaction, which is this call if there is no
 			// other.
 			try (PreparedStatement statement = connection.prepareStatement(SETTINGS + sql)) {
 				int index = 1;
 				for (Long[] array : arrays) {
-					statement.setArray(index++, connection.createArrayOf("bigint", array));
+					statement.setObject(index++, single ? array[0] : connection.createArrayOf("bigint", array));
 				}
 				statement.execute();
 				statement.getMoreResults();
@@ -125,6 +127,21 @@ final class OutboxDatabase {
 			}
 		};
 		return commitsAtOnce() ? NonTransactionalConnections.repeat(MAX_WAIT, () -> run(work)) : runInTransaction(work);
+	}
+
+	/**
+	 * The rows of the arrays that {@link #runAtOnce} is given, as a relation. A single
+	 * row, as that of an event that is delivered at once, takes a tenth less time without
+	 * arrays.
+	 */
+	static String rows(List<Long[]> arrays) {
+		boolean single = isSingle(arrays);
+		String parameters = String.join(", ", Collections.nCopies(arrays.size(), single ? "?::bigint" : "?::bigint[]"));
+		return single ? "(select " + parameters + ")" : "unnest(" + parameters + ")";
+	}
+
+	private static boolean isSingle(List<Long[]> arrays) {
+		return !arrays.isEmpty() && arrays.get(0).length == 1;
 	}
 
 	/**

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.BiConsumer;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -20,17 +21,19 @@ import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.TopicControl;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Lists the events that are not delivered yet, changes those that block their keys, and
- * counts the others, for operators. A page of a list examines a limited number of rows,
- * whatever the filter, and takes no locks. Changes are made in batches, each in a
- * transaction of its own; completed batches stay committed. Failures are
+ * Lists the events that are not delivered yet, changes those that block their keys,
+ * counts the others and pauses topics, for operators. A page of a list examines a limited
+ * number of rows, whatever the filter, and takes no locks. Changes are made in batches,
+ * each in a transaction of its own; completed batches stay committed. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */
-public final class OutboxOperations {
+public final class OutboxOperations implements TopicControl {
 
 	/**
 	 * How many rows a page of a list examines at most.
@@ -43,6 +46,10 @@ public final class OutboxOperations {
 	private static final int MAX_SEARCHED = 100_000;
 
 	private static final int MAX_COUNT = 10_000;
+
+	private static final int MAX_TOPIC_LENGTH = 255;
+
+	private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9-]+:\\P{Cntrl}+");
 
 	private static final int TIMEOUT_SECONDS = 5;
 
@@ -63,12 +70,12 @@ public final class OutboxOperations {
 	/**
 	 * Creates the operations of an outbox.
 	 * @param dataSource the data source of the application's transactions
-	 * @param tables the tables
+	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param encryption how payloads are protected
 	 */
-	public OutboxOperations(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+	public OutboxOperations(DataSource dataSource, String tablePrefix, PayloadEncryption encryption) {
 		this.database = new OutboxDatabase(dataSource);
-		this.tables = tables;
+		this.tables = new OutboxTables(tablePrefix);
 		this.encryption = new EventEncryption(encryption);
 	}
 
@@ -430,6 +437,56 @@ public final class OutboxOperations {
 	}
 
 	/**
+	 * Topics stay paused after a restart.
+	 */
+	@Override
+	public boolean pause(String topic) {
+		if (topic.length() > MAX_TOPIC_LENGTH || !TOPIC.matcher(topic).matches()) {
+			throw new IllegalArgumentException("A topic consists of the prefix of a publisher, a colon and a "
+					+ "destination without control characters, and has at most " + MAX_TOPIC_LENGTH + " characters");
+		}
+		try {
+			return this.database.runInTransaction((connection) -> pause(connection, topic));
+		}
+		catch (DuplicateKeyException ex) {
+			return false;
+		}
+	}
+
+	private boolean pause(Connection connection, String topic) {
+		if (countPaused(connection, " where topic = ?", List.of(topic)) > 0) {
+			return false;
+		}
+		if (countPaused(connection, "", List.of()) >= MAX_TOPICS) {
+			throw new IllegalStateException(MAX_TOPICS + " topics are paused");
+		}
+		return Statements.update(connection, "insert into " + this.tables.control() + " (topic) values (?)",
+				topic) == 1;
+	}
+
+	private int countPaused(Connection connection, String condition, List<Object> parameters) {
+		return Statements
+			.query(connection, "select count(*) from " + this.tables.control() + condition, parameters,
+					(row, number) -> row.getInt(1))
+			.get(0);
+	}
+
+	@Override
+	public boolean resume(String topic) {
+		return this.database.runInTransaction((connection) -> Statements.update(connection,
+				"delete from " + this.tables.control() + " where topic = ?", topic)) > 0;
+	}
+
+	@Override
+	public List<PausedTopic> paused() {
+		String sql = "select topic, " + this.database.kind().millisSince("paused_at") + " as age from "
+				+ this.tables.control() + " order by topic";
+		return this.database.run((connection) -> Statements.query(connection, sql, List.of(),
+				(row, number) -> new PausedTopic(row.getString("topic"),
+						Duration.ofMillis(Math.max(0, row.getLong("age"))))));
+	}
+
+	/**
 	 * A page of events.
 	 *
 	 * @param events the events that match the filter
@@ -549,6 +606,25 @@ public final class OutboxOperations {
 	 * @param exact {@code false} if there may be more
 	 */
 	public record EventCount(int events, boolean exact) {
+	}
+
+	/**
+	 * What a relay found when it last read the table of events from its first to its last
+	 * row.
+	 *
+	 * @param events how many rows there were
+	 * @param waiting how many of the rows that are next in their lanes wait for another
+	 * attempt or are leased
+	 * @param blocked how many of them wait for an operator
+	 * @param complete whether all rows were counted: those of paused and unavailable
+	 * topics are passed over, and the rest of a long queue of one key
+	 * @param oldestAge how long ago the oldest of the rows that are next in their lanes
+	 * was appended, without those of paused topics and those that had a failed attempt;
+	 * zero if there is none
+	 * @param age how long ago the relay had read the last row
+	 */
+	public record OutboxBacklog(long events, long waiting, long blocked, boolean complete, Duration oldestAge,
+			Duration age) {
 	}
 
 }

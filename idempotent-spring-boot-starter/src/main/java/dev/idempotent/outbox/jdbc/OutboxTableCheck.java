@@ -30,11 +30,11 @@ public final class OutboxTableCheck {
 	/**
 	 * Creates a check.
 	 * @param dataSource the data source of the application's transactions
-	 * @param tables the tables
+	 * @param tablePrefix the common prefix of the names of the tables
 	 */
-	public OutboxTableCheck(DataSource dataSource, OutboxTables tables) {
+	public OutboxTableCheck(DataSource dataSource, String tablePrefix) {
 		this.database = new OutboxDatabase(dataSource);
-		this.tables = tables;
+		this.tables = new OutboxTables(tablePrefix);
 	}
 
 	/**

@@ -10,12 +10,9 @@ import dev.idempotent.jdbc.Database;
  *
  * @param prefix their common prefix, after the name of a schema and a dot if need be
  */
-public record OutboxTables(String prefix) {
+record OutboxTables(String prefix) {
 
-	/**
-	 * Validates the prefix.
-	 */
-	public OutboxTables {
+	OutboxTables {
 		if (!Database.isTableName(prefix)) {
 			throw new IllegalArgumentException("'%s' is not a valid table prefix".formatted(prefix));
 		}
@@ -23,41 +20,36 @@ public record OutboxTables(String prefix) {
 
 	/**
 	 * The table of events that can be delivered.
-	 * @return the table's name
 	 */
-	public String event() {
+	String event() {
 		return this.prefix + "event";
 	}
 
 	/**
 	 * The table of events that are to be delivered later.
-	 * @return the table's name
 	 */
-	public String delayed() {
+	String delayed() {
 		return this.prefix + "delayed";
 	}
 
 	/**
 	 * The table of paused topics.
-	 * @return the table's name
 	 */
-	public String control() {
+	String control() {
 		return this.prefix + "control";
 	}
 
 	/**
 	 * The table of marks of open transactions, not on PostgreSQL.
-	 * @return the table's name
 	 */
-	public String transaction() {
+	String transaction() {
 		return this.prefix + "transaction";
 	}
 
 	/**
 	 * The table of dead events, those without a next attempt.
-	 * @return the table's name
 	 */
-	public String dead() {
+	String dead() {
 		return this.prefix + "dead";
 	}
 

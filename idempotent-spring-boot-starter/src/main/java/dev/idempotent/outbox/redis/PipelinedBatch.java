@@ -12,10 +12,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnections.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;

@@ -1,10 +1,7 @@
 package dev.idempotent.outbox.redis;
 
 import java.time.Duration;
-import java.util.List;
 
-import dev.idempotent.outbox.OutboxPublisher;
-import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -22,7 +19,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * Redis keeps nothing for clients that are not subscribed at that moment. An event
  * without a receiver is delivered; it is counted and logged, except in a Cluster.
  */
-public final class RedisChannelPublisher implements OutboxPublisher, AutoCloseable {
+public final class RedisChannelPublisher extends RedisPublisher {
 
 	/**
 	 * The prefix of this publisher's topics.
@@ -31,47 +28,29 @@ public final class RedisChannelPublisher implements OutboxPublisher, AutoCloseab
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisChannelPublisher.class);
 
-	private final RedisSender sender;
-
-	private RedisChannelPublisher(RedisSender sender) {
-		this.sender = sender;
-	}
-
 	/**
-	 * Sends a batch as a pipeline on its own connection: with one flush (in a Cluster one
-	 * for each slot), and one timeout for all replies.
+	 * Creates a publisher that sends a batch as a pipeline on its own connection: with
+	 * one flush (in a Cluster one for each slot), and one timeout for all replies.
 	 * @param connections closed together with the publisher
 	 * @param unreceived called for each event that no client has received
-	 * @return the publisher
 	 */
-	public static RedisChannelPublisher pipelined(DedicatedRedisConnections connections, Runnable unreceived) {
-		return new RedisChannelPublisher(
-				new RedisSender(new ChannelCommand(unreceived), connections, 0, Duration.ZERO));
+	public RedisChannelPublisher(DedicatedRedisConnections connections, Runnable unreceived) {
+		super(new ChannelCommand(unreceived), connections, 0, Duration.ZERO);
 	}
 
 	/**
-	 * Sends one event after the other, with any client and the application's timeout.
+	 * Creates a publisher that sends one event after the other, with any client and the
+	 * application's timeout.
 	 * @param application the application's factory
 	 * @param unreceived called for each event that no client has received
-	 * @return the publisher
 	 */
-	public static RedisChannelPublisher sequential(RedisConnectionFactory application, Runnable unreceived) {
-		return new RedisChannelPublisher(new RedisSender(new ChannelCommand(unreceived), application));
+	public RedisChannelPublisher(RedisConnectionFactory application, Runnable unreceived) {
+		super(new ChannelCommand(unreceived), application);
 	}
 
 	@Override
 	public String prefix() {
 		return PREFIX;
-	}
-
-	@Override
-	public List<Outcome> publish(List<SerializedEvent> events) {
-		return this.sender.send(events);
-	}
-
-	@Override
-	public void close() {
-		this.sender.close();
 	}
 
 	/**

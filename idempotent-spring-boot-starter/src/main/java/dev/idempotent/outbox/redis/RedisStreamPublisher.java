@@ -7,8 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
-import dev.idempotent.outbox.OutboxPublisher;
-import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -27,22 +25,16 @@ import org.springframework.data.redis.connection.stream.StreamRecords;
  * An event whose reply is lost is sent again, so that a stream may contain it twice, with
  * the same {@code ce_id}.
  */
-public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseable {
+public final class RedisStreamPublisher extends RedisPublisher {
 
 	/**
 	 * The prefix of this publisher's topics.
 	 */
 	public static final String PREFIX = "redis-stream";
 
-	private final RedisSender sender;
-
-	private RedisStreamPublisher(RedisSender sender) {
-		this.sender = sender;
-	}
-
 	/**
-	 * Sends a batch as a pipeline on its own connection: with one flush (in a Cluster one
-	 * for each slot), and one timeout for all replies.
+	 * Creates a publisher that sends a batch as a pipeline on its own connection: with
+	 * one flush (in a Cluster one for each slot), and one timeout for all replies.
 	 * @param connections closed together with the publisher
 	 * @param maxLength the approximate number of entries that a stream keeps, or
 	 * {@code null} to keep all. Trimming removes the oldest entries whether or not every
@@ -51,46 +43,26 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	 * in a Cluster
 	 * @param waitTimeout how long to wait for replicas, shorter than the timeout of the
 	 * connections
-	 * @return the publisher
 	 */
-	public static RedisStreamPublisher pipelined(DedicatedRedisConnections connections, @Nullable Long maxLength,
-			int waitReplicas, Duration waitTimeout) {
-		return new RedisStreamPublisher(
-				new RedisSender(new StreamCommand(maxLength), connections, waitReplicas, waitTimeout));
+	public RedisStreamPublisher(DedicatedRedisConnections connections, @Nullable Long maxLength, int waitReplicas,
+			Duration waitTimeout) {
+		super(new StreamCommand(maxLength), connections, waitReplicas, waitTimeout);
 	}
 
 	/**
-	 * Sends one event after the other, with any client and the application's timeout.
+	 * Creates a publisher that sends one event after the other, with any client and the
+	 * application's timeout.
 	 * @param application the application's factory
 	 * @param maxLength the approximate number of entries that a stream keeps, or
 	 * {@code null} to keep all
-	 * @return the publisher
 	 */
-	public static RedisStreamPublisher sequential(RedisConnectionFactory application, @Nullable Long maxLength) {
-		return new RedisStreamPublisher(new RedisSender(new StreamCommand(maxLength), application));
+	public RedisStreamPublisher(RedisConnectionFactory application, @Nullable Long maxLength) {
+		super(new StreamCommand(maxLength), application);
 	}
 
 	@Override
 	public String prefix() {
 		return PREFIX;
-	}
-
-	/**
-	 * The events of a key are one command, or are sent one after the other.
-	 */
-	@Override
-	public boolean keepsOrder() {
-		return true;
-	}
-
-	@Override
-	public List<Outcome> publish(List<SerializedEvent> events) {
-		return this.sender.send(events);
-	}
-
-	@Override
-	public void close() {
-		this.sender.close();
 	}
 
 	/**

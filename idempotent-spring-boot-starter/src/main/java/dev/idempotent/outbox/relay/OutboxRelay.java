@@ -20,7 +20,6 @@ import java.util.stream.Collectors;
 
 import dev.idempotent.work.OutageLog;
 import dev.idempotent.outbox.DeadLetterPolicy;
-import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;
@@ -30,6 +29,7 @@ import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.relay.Settlement.Rules;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
 import org.jspecify.annotations.Nullable;

@@ -9,11 +9,11 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Chunk;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
 import org.jspecify.annotations.Nullable;
 

@@ -44,10 +44,10 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	/**
 	 * Creates the administration of a store.
 	 * @param dataSource the data source of the store
-	 * @param tables the tables of the store
+	 * @param tablePrefix the common prefix of the names of the tables
 	 */
-	public JdbcSagaAdministration(DataSource dataSource, SagaTables tables) {
-		this.database = new SagaDatabase(dataSource, tables);
+	public JdbcSagaAdministration(DataSource dataSource, String tablePrefix) {
+		this.database = new SagaDatabase(dataSource, new SagaTables(tablePrefix));
 	}
 
 	/**

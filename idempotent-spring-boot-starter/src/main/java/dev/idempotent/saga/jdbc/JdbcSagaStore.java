@@ -73,14 +73,14 @@ public final class JdbcSagaStore implements SagaStore {
 	 * Creates a store on tables that one of the scripts in {@code dev/idempotent/schema}
 	 * has created.
 	 * @param dataSource the data source of the application's transactions
-	 * @param tables the tables
+	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param lockTimeout how long an insert waits for another transaction that inserts
 	 * the same id; MySQL waits for whole seconds, and H2 uses the lock timeout of the
 	 * connection
 	 */
-	public JdbcSagaStore(DataSource dataSource, SagaTables tables, Duration lockTimeout) {
-		this.database = new SagaDatabase(dataSource, tables);
-		this.tables = tables;
+	public JdbcSagaStore(DataSource dataSource, String tablePrefix, Duration lockTimeout) {
+		this.tables = new SagaTables(tablePrefix);
+		this.database = new SagaDatabase(dataSource, this.tables);
 		this.lockTimeout = lockTimeout;
 	}
 

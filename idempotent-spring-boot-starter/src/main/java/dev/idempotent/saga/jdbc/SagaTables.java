@@ -7,30 +7,19 @@ import dev.idempotent.jdbc.Database;
  *
  * @param prefix their common prefix, optionally qualified with the name of a schema
  */
-public record SagaTables(String prefix) {
+record SagaTables(String prefix) {
 
-	/**
-	 * Validates the prefix.
-	 */
-	public SagaTables {
+	SagaTables {
 		if (!Database.isTableName(prefix)) {
 			throw new IllegalArgumentException("'%s' is not a valid table prefix".formatted(prefix));
 		}
 	}
 
-	/**
-	 * The table of sagas.
-	 * @return the table's name
-	 */
-	public String instance() {
+	String instance() {
 		return this.prefix + "instance";
 	}
 
-	/**
-	 * The table of the steps of sagas.
-	 * @return the table's name
-	 */
-	public String step() {
+	String step() {
 		return this.prefix + "step";
 	}
 

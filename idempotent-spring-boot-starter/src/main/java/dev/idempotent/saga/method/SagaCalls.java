@@ -1,5 +1,6 @@
 package dev.idempotent.saga.method;
 
+import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -8,13 +9,19 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
+import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.advice.AnnotatedMethodAdvisor;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.Sagas;
 import dev.idempotent.saga.engine.SagaEngine;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Runs the calls of saga methods, or captures one and starts it in the background.
@@ -41,6 +48,17 @@ public final class SagaCalls implements Sagas {
 		this.engine = engine;
 	}
 
+	/**
+	 * Creates the advisor of {@code @Saga} methods, before there is an engine.
+	 * @param methods supplies the sagas of the application, when the first annotation is
+	 * read
+	 * @param calls supplies what runs the calls, at the first call
+	 * @return the advisor
+	 */
+	public static AnnotatedMethodAdvisor<?> advisor(Supplier<SagaMethods> methods, Supplier<SagaCalls> calls) {
+		return new MethodAdvisor(methods, calls);
+	}
+
 	@Override
 	public IdempotencyKey start(Runnable call) {
 		SagaInvocation one = captureOne(call);
@@ -55,7 +73,7 @@ public final class SagaCalls implements Sagas {
 		return this.engine.find(id);
 	}
 
-	@Nullable Object run(SagaInvocation call) throws Throwable {
+	private @Nullable Object run(SagaInvocation call) throws Throwable {
 		requireFirst(call);
 		Object result = this.engine.call(call.saga(), call.id(), call.fingerprint(), call.arguments());
 		answered(call);
@@ -66,7 +84,7 @@ public final class SagaCalls implements Sagas {
 	 * Captures a call if the action of {@link #start} makes it.
 	 * @return {@code false} if it must be run
 	 */
-	static boolean capture(SagaInvocation call) {
+	private static boolean capture(SagaInvocation call) {
 		List<SagaInvocation> calls = captured.get();
 		return calls != null && calls.add(call);
 	}
@@ -110,6 +128,41 @@ public final class SagaCalls implements Sagas {
 
 	private Set<String> answeredIn(IdempotencyContext run) {
 		return this.answered.computeIfAbsent(run, (unused) -> ConcurrentHashMap.newKeySet());
+	}
+
+	/**
+	 * Runs {@code @Saga} methods as sagas, or captures their calls.
+	 */
+	private static final class MethodAdvisor extends AnnotatedMethodAdvisor<SagaMethod> {
+
+		private final Supplier<SagaMethods> methods;
+
+		private final Supplier<SagaCalls> calls;
+
+		MethodAdvisor(Supplier<SagaMethods> methods, Supplier<SagaCalls> calls) {
+			super(Saga.class, null);
+			this.methods = SingletonSupplier.of(methods);
+			this.calls = SingletonSupplier.of(calls);
+		}
+
+		@Override
+		protected SagaMethod read(AnnotatedMethod method) {
+			return this.methods.get().read(method, this);
+		}
+
+		@Override
+		protected @Nullable Object invoke(SagaMethod saga, MethodInvocation invocation) throws Throwable {
+			SagaInvocation call = saga.callWith(invocation.getArguments());
+			return capture(call) ? nothing(invocation.getMethod().getReturnType()) : this.calls.get().run(call);
+		}
+
+		/**
+		 * Returns what a method of this type returns if it does not run.
+		 */
+		private static @Nullable Object nothing(Class<?> type) {
+			return (type.isPrimitive() && type != void.class) ? Array.get(Array.newInstance(type, 1), 0) : null;
+		}
+
 	}
 
 }

@@ -42,7 +42,7 @@ class LibraryHintsTests {
 
 	@Test
 	void includeTheClassFilesOfTheProperties() {
-		assertThat(Stream.of("EncryptionProperties", "outbox/OutboxProperties$Relay"))
+		assertThat(Stream.of("EncryptionConfiguration$EncryptionProperties", "outbox/OutboxProperties$Relay"))
 			.map((name) -> "dev/idempotent/autoconfigure/" + name + ".class")
 			.allMatch((file) -> RuntimeHintsPredicates.resource().forResource(file).test(this.hints));
 	}

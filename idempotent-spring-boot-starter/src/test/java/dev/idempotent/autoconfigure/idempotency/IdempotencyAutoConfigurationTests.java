@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Stream;
 
-import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.ImportOutbox;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
@@ -121,7 +121,7 @@ class IdempotencyAutoConfigurationTests {
 	void canBeSwitchedOffWithoutLosingEvents() {
 		this.application.withPropertyValues("idempotent.enabled=false")
 			.run((context) -> assertThat(ours(context)).doesNotContain("idempotencyEngine", "idempotencyFilter")
-				.contains(OutboxAutoConfiguration.class.getName()));
+				.contains(ImportOutbox.CLASS.getName()));
 	}
 
 	@Test

@@ -14,9 +14,7 @@ import dev.idempotent.autoconfigure.operations.OutboxEndpointRules.Audits;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxTopics;
-import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
-import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -87,7 +85,6 @@ class OutboxEndpointAccessTests {
 
 	@Test
 	void takesNoOtherFailureForAnInvalidPage() {
-		OutboxTables tables = new OutboxTables("outbox_");
 		DataSource dataSource = new SimpleDriverDataSource();
 		DeadEvents failing = new DeadEvents() {
 
@@ -107,8 +104,9 @@ class OutboxEndpointAccessTests {
 			}
 
 		};
-		OutboxEndpoint endpoint = new OutboxEndpoint(new OutboxOperations(dataSource, tables, PayloadEncryption.NONE),
-				failing, new JdbcTopicControl(dataSource, tables),
+		OutboxEndpoint endpoint = new OutboxEndpoint(
+				new OutboxOperations(dataSource, "outbox_", PayloadEncryption.NONE), failing,
+				new OutboxOperations(dataSource, "outbox_", PayloadEncryption.NONE),
 				new OutboxTopics(List.of(), null, (type) -> List.of()), () -> null, (event) -> {
 				}, new OutboxEndpoint.Properties(Show.NEVER, Set.of()));
 		assertThatIllegalArgumentException()

@@ -7,10 +7,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.operations.SagaShop.Checkout;
 import dev.idempotent.autoconfigure.operations.SagaShop.Warehouse;
-import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
+import dev.idempotent.autoconfigure.saga.ImportSagas;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.method.SagaApplication;
@@ -180,7 +179,8 @@ class SagaHealthTests {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 			DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
-			IdempotencyAutoConfiguration.class, SagaAutoConfiguration.class, SagaOperationsAutoConfiguration.class })
+			SagaOperationsAutoConfiguration.class })
+	@ImportSagas
 	static class WholeShop extends Shop {
 
 		@Bean

@@ -1,6 +1,6 @@
 package dev.idempotent.autoconfigure.operations;
 
-import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
+import dev.idempotent.autoconfigure.stream.ImportStreams;
 import dev.idempotent.stream.RedisStreamListener;
 import dev.idempotent.stream.RedisStreamListenerContainer;
 import dev.idempotent.testing.ClassPathWithout;
@@ -44,9 +44,8 @@ class StreamLibrariesTests {
 	@Test
 	void observesNothingWithoutListeners() {
 		new ApplicationContextRunner()
-			.withConfiguration(
-					AutoConfigurations.of(DataRedisAutoConfiguration.class, RedisStreamAutoConfiguration.class,
-							StreamOperationsAutoConfiguration.class, ObservationAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, ImportStreams.CLASS,
+					StreamOperationsAutoConfiguration.class, ObservationAutoConfiguration.class))
 			.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 			.withPropertyValues("management.endpoints.web.exposure.include=stream", REDIS_IS_AWAY)
 			.run((context) -> {
@@ -89,8 +88,8 @@ class StreamLibrariesTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, RedisStreamAutoConfiguration.class,
-			StreamOperationsAutoConfiguration.class })
+	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, StreamOperationsAutoConfiguration.class })
+	@ImportStreams
 	static class Application {
 
 		@RedisStreamListener(stream = "orders", group = "billing")

@@ -6,7 +6,7 @@ import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import dev.idempotent.autoconfigure.operations.ImportOperations;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.RecordingPublisher;
@@ -43,8 +43,8 @@ final class OnDemandApplication {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class,
 					DataSourceTransactionManagerAutoConfiguration.class, JacksonAutoConfiguration.class,
 					TransactionAutoConfiguration.class, TransactionManagerCustomizationAutoConfiguration.class,
-					IdempotencyAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
-					OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class, ImportOperations.OUTBOX))
+					IdempotencyAutoConfiguration.class, ImportMethods.CLASS, OutboxAutoConfiguration.class,
+					OutboxMethodAutoConfiguration.class, ImportOperations.OUTBOX))
 			.withUserConfiguration(Libraries.class)
 			.withUserConfiguration(configurations);
 	}

@@ -1,7 +1,7 @@
 package dev.idempotent.autoconfigure.saga;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
+import dev.idempotent.autoconfigure.saga.ImportSagas;
 import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
@@ -57,8 +57,9 @@ class SagaLibrariesTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-			TransactionAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyMethodAutoConfiguration.class, SagaAutoConfiguration.class })
+			TransactionAutoConfiguration.class })
+	@ImportMethods
+	@ImportSagas
 	@ImportStartupCheck
 	@Import(Greeter.class)
 	static class Application {

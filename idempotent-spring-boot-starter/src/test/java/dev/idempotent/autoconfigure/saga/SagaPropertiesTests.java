@@ -1,10 +1,15 @@
 package dev.idempotent.autoconfigure.saga;
 
+import javax.sql.DataSource;
+
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.method.SagaApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,8 +45,13 @@ class SagaPropertiesTests {
 	@Test
 	void nameTheTables() {
 		SagaApplication.with()
-			.withPropertyValues("idempotent.saga.table-prefix=app.my_", "idempotent.saga.enabled=true")
-			.run((context) -> assertThat(context.getBean("sagaTables")).hasToString("SagaTables[prefix=app.my_]"));
+			.withPropertyValues("idempotent.saga.table-prefix=public.my_", "idempotent.saga.initialize-schema=always")
+			.run((context) -> {
+				assertThat(context.getBean(SagaAdministration.class).inspect(new IdempotencyKey("none"))).isNull();
+				assertThat(
+						new JdbcTemplate(context.getBean(DataSource.class)).queryForList("select id from my_instance"))
+					.isEmpty();
+			});
 	}
 
 	@Test

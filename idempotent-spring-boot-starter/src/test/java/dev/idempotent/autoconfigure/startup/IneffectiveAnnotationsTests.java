@@ -3,13 +3,11 @@ package dev.idempotent.autoconfigure.startup;
 import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
-import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
-import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
-import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportHandlers;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
+import dev.idempotent.autoconfigure.outbox.ImportOutbox;
+import dev.idempotent.autoconfigure.saga.ImportSagas;
+import dev.idempotent.autoconfigure.stream.ImportStreams;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -149,10 +147,12 @@ class IneffectiveAnnotationsTests {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
 			DataSourceTransactionManagerAutoConfiguration.class, JacksonAutoConfiguration.class,
-			TransactionAutoConfiguration.class, WebMvcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyMethodAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
-			RedisStreamAutoConfiguration.class, OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class,
-			SagaAutoConfiguration.class, StartupCheckAutoConfiguration.class })
+			TransactionAutoConfiguration.class, WebMvcAutoConfiguration.class, StartupCheckAutoConfiguration.class })
+	@ImportMethods
+	@ImportHandlers
+	@ImportStreams
+	@ImportOutbox
+	@ImportSagas
 	static class Application {
 
 	}

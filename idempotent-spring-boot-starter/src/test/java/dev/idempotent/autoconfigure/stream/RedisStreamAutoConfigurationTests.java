@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.stream;
 import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.ImportOutbox;
 import dev.idempotent.outbox.redis.RedisStreamPublisher;
 import dev.idempotent.stream.RedisStreamListener;
 import dev.idempotent.stream.RedisStreamListenerContainer;
@@ -32,7 +32,7 @@ class RedisStreamAutoConfigurationTests {
 
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
-				JacksonAutoConfiguration.class, OutboxAutoConfiguration.class, RedisStreamAutoConfiguration.class))
+				JacksonAutoConfiguration.class, ImportOutbox.CLASS, RedisStreamAutoConfiguration.class))
 		.withPropertyValues("spring.data.redis.port=1", "spring.datasource.generate-unique-name=true");
 
 	@Test

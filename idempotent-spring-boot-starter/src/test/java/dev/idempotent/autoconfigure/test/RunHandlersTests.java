@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.test;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.ImportOutbox;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
@@ -77,8 +77,8 @@ class RunHandlersTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-			TransactionManagerCustomizationAutoConfiguration.class, JacksonAutoConfiguration.class,
-			OutboxAutoConfiguration.class })
+			TransactionManagerCustomizationAutoConfiguration.class, JacksonAutoConfiguration.class })
+	@ImportOutbox
 	static class Application {
 
 		private final List<String> handled = new ArrayList<>();

@@ -7,8 +7,7 @@ import java.util.Map;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -32,8 +31,8 @@ import org.springframework.context.annotation.Configuration;
 @ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class,
 		DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
 		JdbcTemplateAutoConfiguration.class, TransactionAutoConfiguration.class,
-		TransactionManagerCustomizationAutoConfiguration.class, KafkaAutoConfiguration.class,
-		IdempotencyAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class })
+		TransactionManagerCustomizationAutoConfiguration.class, KafkaAutoConfiguration.class })
+@ImportMethods
 public class KafkaApplication {
 
 	/**

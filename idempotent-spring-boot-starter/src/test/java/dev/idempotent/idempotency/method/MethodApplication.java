@@ -3,7 +3,7 @@ package dev.idempotent.idempotency.method;
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -35,7 +35,7 @@ public final class MethodApplication {
 					DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 					JdbcClientAutoConfiguration.class, TransactionAutoConfiguration.class,
 					TransactionManagerCustomizationAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-					IdempotencyMethodAutoConfiguration.class))
+					ImportMethods.CLASS))
 			.withUserConfiguration(Stores.class)
 			.withUserConfiguration(configurations);
 	}

@@ -12,7 +12,7 @@ import javax.tools.ToolProvider;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.test.InMemoryIdempotencyStore;
@@ -145,7 +145,7 @@ class MethodMistakesTests {
 		ApplicationContextRunner application = new ApplicationContextRunner()
 			.withPropertyValues("spring.application.name=shop")
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-					IdempotencyMethodAutoConfiguration.class))
+					ImportMethods.CLASS))
 			.withBean(IdempotencyStore.class, () -> new InMemoryIdempotencyStore(InstantSource.system()));
 		assertStops(application.withUserConfiguration(UnfitResults.InTransaction.class),
 				UnfitResults.InTransaction.class, "no DataSource", "spring-boot-starter-jdbc");

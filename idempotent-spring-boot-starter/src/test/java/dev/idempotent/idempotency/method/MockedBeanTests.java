@@ -2,8 +2,7 @@ package dev.idempotent.idempotency.method;
 
 import java.time.InstantSource;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
@@ -44,8 +43,8 @@ class MockedBeanTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ AopAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyMethodAutoConfiguration.class })
+	@ImportAutoConfiguration(AopAutoConfiguration.class)
+	@ImportMethods
 	static class Application {
 
 		@Bean

@@ -4,12 +4,11 @@ import java.nio.file.Path;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.ImportOutbox;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.testing.LostCommitReplies;
 import dev.idempotent.testing.RestartedApplication;
 import org.springframework.beans.factory.BeanFactory;
@@ -41,7 +40,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 		DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
 		TransactionManagerCustomizationAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 		JdbcClientAutoConfiguration.class, JacksonAutoConfiguration.class, DataRedisAutoConfiguration.class,
-		KafkaAutoConfiguration.class, OutboxAutoConfiguration.class })
+		KafkaAutoConfiguration.class })
+@ImportOutbox
 class OrderApplication {
 
 	private static final int LOST = 3;
@@ -63,7 +63,7 @@ class OrderApplication {
 					return new FaultyPublisher(publisher, storm);
 				}
 				if (bean instanceof EventTable && fault != PlantedFault.NONE) {
-					return fault.plant(beans.getBean(DataSource.class), beans.getBean(OutboxTables.class),
+					return fault.plant(beans.getBean(DataSource.class), "outbox_",
 							beans.getBean(PayloadEncryption.class));
 				}
 				return (bean instanceof DataSource database) ? new LostCommitReplies(database, () -> loses(storm))

@@ -13,7 +13,6 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
-import dev.idempotent.outbox.jdbc.OutboxTables;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -75,9 +74,9 @@ enum PlantedFault {
 		return this.violation;
 	}
 
-	EventTable plant(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+	EventTable plant(DataSource dataSource, String tablePrefix, PayloadEncryption encryption) {
 		JdbcClient database = JdbcClient.create(dataSource);
-		return new EventTable(dataSource, tables, encryption) {
+		return new EventTable(dataSource, tablePrefix, encryption) {
 
 			private final Map<Long, SerializedEvent> delivered = new ConcurrentHashMap<>();
 

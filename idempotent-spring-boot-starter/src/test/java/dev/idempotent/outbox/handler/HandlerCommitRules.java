@@ -184,7 +184,7 @@ abstract class HandlerCommitRules extends HandlerRules {
 	/**
 	 * Another instance claims an event after this one has done so, and fails.
 	 */
-	static final class Overtaking implements HandlerObservation {
+	static final class Overtaking implements HandlerEnvironment.Observation {
 
 		private final AtomicInteger attempts = new AtomicInteger();
 
@@ -208,7 +208,7 @@ abstract class HandlerCommitRules extends HandlerRules {
 	/**
 	 * A pool that has no connection for the first three transactions of a handler.
 	 */
-	static final class Refusals implements HandlerObservation, BeanPostProcessor {
+	static final class Refusals implements HandlerEnvironment.Observation, BeanPostProcessor {
 
 		private final AtomicInteger refused = new AtomicInteger();
 

@@ -12,21 +12,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import javax.sql.DataSource;
-
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outbox.DeadEvents;
-import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
-import dev.idempotent.outbox.jdbc.OutboxTables;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -100,8 +96,7 @@ class HandlersOverTimeTests {
 		AtomicBoolean unused = failUntilRepaired(shop);
 		shop.append(HandlerShop.event("order.placed", "1").withKey("key"));
 		shop.append(HandlerShop.event("order.placed", "2").withKey("key"));
-		OutboxOperations operations = new OutboxOperations(shop.bean(DataSource.class), shop.bean(OutboxTables.class),
-				PayloadEncryption.NONE);
+		OutboxOperations operations = shop.bean(OutboxOperations.class);
 		await().untilAsserted(() -> assertThat(operations.blocked(DeadFilter.ALL, null, 10).events()).singleElement()
 			.satisfies((event) -> assertThat(event.topic()).isEqualTo("handlers:book")));
 		assertThat(shop.work("book")).isEmpty();
@@ -264,7 +259,7 @@ class HandlersOverTimeTests {
 	/**
 	 * Fails before the second attempt.
 	 */
-	static final class Observing implements HandlerObservation {
+	static final class Observing implements HandlerEnvironment.Observation {
 
 		private static final AtomicInteger observed = new AtomicInteger();
 

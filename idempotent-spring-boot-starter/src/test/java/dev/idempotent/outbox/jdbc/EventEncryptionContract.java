@@ -88,7 +88,7 @@ abstract class EventEncryptionContract extends EventTableSteps {
 		endLeases();
 		table().bury(failures(claim(), "broken"));
 		assertThat(storedPayload(fixture().tables().dead())).isEqualTo(stored);
-		new JdbcDeadEvents(fixture().dataSource(), fixture().tables()).retry(DeadFilter.ALL);
+		new JdbcDeadEvents(fixture().dataSource(), fixture().tables().prefix()).retry(DeadFilter.ALL);
 		assertThat(facts(claim())).containsExactly(EventFacts.of(event, 1));
 	}
 

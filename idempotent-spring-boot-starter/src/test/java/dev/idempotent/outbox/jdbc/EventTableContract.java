@@ -98,7 +98,7 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void commitsIndependentlyBehindAProxyThatJoinsTransactions() {
 		EventTable proxied = new EventTable(new TransactionAwareDataSourceProxy(fixture().dataSource()),
-				fixture().tables(), PayloadEncryption.NONE);
+				fixture().tables().prefix(), PayloadEncryption.NONE);
 		assertThat(proxied.transactionResource()).isSameAs(fixture().dataSource());
 		inTransaction(() -> {
 			proxied.append(List.of(unordered("one")));
@@ -536,8 +536,7 @@ abstract class EventTableContract extends EventTableSteps {
 
 	@Test
 	void saysWhichTablesAreMissing() {
-		EventTable without = new EventTable(fixture().dataSource(), new OutboxTables("missing_"),
-				PayloadEncryption.NONE);
+		EventTable without = new EventTable(fixture().dataSource(), "missing_", PayloadEncryption.NONE);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> inTransaction(() -> without.append(List.of(unordered("one")))))
 			.withMessageContaining("missing_event")

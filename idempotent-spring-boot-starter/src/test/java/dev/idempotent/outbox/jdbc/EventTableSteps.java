@@ -207,7 +207,7 @@ abstract class EventTableSteps {
 
 		private static Fixture on(DataSource dataSource, Database database, OutboxTables tables,
 				PayloadEncryption encryption) {
-			return new Fixture(dataSource, database, tables, new EventTable(dataSource, tables, encryption));
+			return new Fixture(dataSource, database, tables, new EventTable(dataSource, tables.prefix(), encryption));
 		}
 
 		/**

@@ -120,7 +120,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	private OutboxOperations fresh(HikariDataSource pool) {
-		return new OutboxOperations(pool, fixture().tables(), PayloadEncryption.NONE);
+		return new OutboxOperations(pool, fixture().tables().prefix(), PayloadEncryption.NONE);
 	}
 
 	private ListedEvent pendingOne() {
@@ -520,7 +520,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 				return super.getConnection();
 			}
 
-		}, fixture().tables());
+		}, fixture().tables().prefix());
 		assertThat(fruitless.retry(ALL)).isEqualTo(600);
 	}
 
@@ -577,8 +577,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void doesNotQueryMissingTablesAgain() {
-		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), new OutboxTables("late_"),
-				PayloadEncryption.NONE);
+		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), "late_", PayloadEncryption.NONE);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary)
 			.withMessage("The tables of the outbox do not exist");
@@ -663,20 +662,19 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	private OutboxTableCheck check(String prefix) {
-		return new OutboxTableCheck(fixture().dataSource(),
-				prefix.isEmpty() ? fixture().tables() : new OutboxTables(prefix));
+		return new OutboxTableCheck(fixture().dataSource(), prefix.isEmpty() ? fixture().tables().prefix() : prefix);
 	}
 
 	final OutboxOperations operations() {
-		return new OutboxOperations(fixture().dataSource(), fixture().tables(), PayloadEncryption.NONE);
+		return new OutboxOperations(fixture().dataSource(), fixture().tables().prefix(), PayloadEncryption.NONE);
 	}
 
 	private JdbcDeadEvents deadEvents() {
-		return new JdbcDeadEvents(fixture().dataSource(), fixture().tables());
+		return new JdbcDeadEvents(fixture().dataSource(), fixture().tables().prefix());
 	}
 
 	private TopicControl control() {
-		return new JdbcTopicControl(fixture().dataSource(), fixture().tables());
+		return operations();
 	}
 
 	private String dead() {

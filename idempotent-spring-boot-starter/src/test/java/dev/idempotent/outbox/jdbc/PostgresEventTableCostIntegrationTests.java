@@ -226,11 +226,16 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 		for (int i = 0; i < 12; i++) {
 			append("one");
 			table().release(claim(table().heads(due(), 1)));
+			append("two");
+			table().release(claim(table().heads(due(), 1)));
 			table().delete(claim(table().heads(due(), 1)));
 		}
-		String plans = "select sum(%s) from pg_prepared_statements where statement like '%%unnest%%'";
-		assertThat(template().queryForObject(plans.formatted("generic_plans"), Long.class)).isGreaterThan(10);
-		assertThat(template().queryForObject(plans.formatted("custom_plans"), Long.class)).isZero();
+		for (String rows : List.of("unnest(", "(select $1::bigint")) {
+			String plans = "select sum(%s) from pg_prepared_statements where statement like '%%" + rows + "%%'";
+			assertThat(template().queryForObject(plans.formatted("generic_plans"), Long.class)).as(rows)
+				.isGreaterThan(10);
+			assertThat(template().queryForObject(plans.formatted("custom_plans"), Long.class)).as(rows).isZero();
+		}
 	}
 
 	@Test

@@ -43,8 +43,7 @@ class PostgresOutboxOperationsIntegrationTests extends OutboxOperationsContract 
 		template().execute("alter table unfit_event alter column id set " + change);
 		try {
 			assertThatExceptionOfType(IdempotentConfigurationException.class)
-				.isThrownBy(() -> new OutboxTableCheck(fixture().dataSource(), new OutboxTables("unfit_"))
-					.requireIncreasingRows())
+				.isThrownBy(() -> new OutboxTableCheck(fixture().dataSource(), "unfit_").requireIncreasingRows())
 				.withMessageContainingAll(message, "another order")
 				.satisfies((ex) -> assertThat(ex.getAction()).contains(action, "idempotent.outbox.order=none"));
 		}

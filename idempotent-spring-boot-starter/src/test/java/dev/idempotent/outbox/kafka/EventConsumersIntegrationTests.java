@@ -6,8 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.OutboxApplication;
@@ -92,8 +91,8 @@ class EventConsumersIntegrationTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ KafkaAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyMethodAutoConfiguration.class })
+	@ImportAutoConfiguration(KafkaAutoConfiguration.class)
+	@ImportMethods
 	static class Shop {
 
 		@Bean

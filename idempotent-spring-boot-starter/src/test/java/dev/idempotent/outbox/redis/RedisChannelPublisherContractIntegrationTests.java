@@ -65,7 +65,7 @@ class RedisChannelPublisherContractIntegrationTests extends OutboxPublisherContr
 	}
 
 	private static RedisChannelPublisher to(LettuceConnectionFactory factory) {
-		return RedisChannelPublisher.pipelined(DedicatedRedisConnections.to(factory, Duration.ofSeconds(30)), () -> {
+		return new RedisChannelPublisher(DedicatedRedisConnections.to(factory, Duration.ofSeconds(30)), () -> {
 		});
 	}
 

@@ -41,8 +41,8 @@ class RedisChannelPublisherIntegrationTests {
 
 	private final AtomicInteger unreceived = new AtomicInteger();
 
-	private final RedisChannelPublisher publisher = RedisChannelPublisher
-		.pipelined(DedicatedRedisConnections.to(this.application, TIMEOUT), this.unreceived::incrementAndGet);
+	private final RedisChannelPublisher publisher = new RedisChannelPublisher(
+			DedicatedRedisConnections.to(this.application, TIMEOUT), this.unreceived::incrementAndGet);
 
 	@AfterEach
 	void close() {
@@ -87,7 +87,7 @@ class RedisChannelPublisherIntegrationTests {
 
 	@Test
 	void publishesSequentiallyWithAnyClient() {
-		try (RedisChannelPublisher plain = RedisChannelPublisher.sequential(this.application,
+		try (RedisChannelPublisher plain = new RedisChannelPublisher(this.application,
 				this.unreceived::incrementAndGet); Subscriber subscriber = new Subscriber(this.application, "orders")) {
 			assertThat(plain.publish(Events.numberedToChannel("orders", 2))).containsOnly(DELIVERED);
 			assertThat(plain.publish(Events.numberedToChannel("nobody", 2))).containsOnly(DELIVERED);
@@ -122,8 +122,8 @@ class RedisChannelPublisherIntegrationTests {
 		reader.afterPropertiesSet();
 		List<SerializedEvent> events = new ArrayList<>(Events.numberedToChannel("forbidden", 1));
 		events.addAll(Events.numberedToChannel("allowed", 1));
-		try (RedisChannelPublisher restricted = RedisChannelPublisher
-			.pipelined(DedicatedRedisConnections.to(reader, TIMEOUT), this.unreceived::incrementAndGet)) {
+		try (RedisChannelPublisher restricted = new RedisChannelPublisher(DedicatedRedisConnections.to(reader, TIMEOUT),
+				this.unreceived::incrementAndGet)) {
 			assertThat(restricted.publish(events)).containsExactly(
 					new Outcome.Unavailable("Redis currently rejects writes (NOPERM)", Scope.DESTINATION), DELIVERED);
 		}

@@ -58,9 +58,9 @@ class RedisEndpointFailoverIntegrationTests {
 	void publishesToTheChannelsOfTheNewMasterAlthoughTheOldOneAcceptsMessages() {
 		LettuceConnectionFactory application = new LettuceConnectionFactory(endpoint.host(), endpoint.port());
 		application.afterPropertiesSet();
-		try (RedisChannelPublisher publisher = RedisChannelPublisher
-			.pipelined(DedicatedRedisConnections.to(application, TIMEOUT), () -> {
-			})) {
+		try (RedisChannelPublisher publisher = new RedisChannelPublisher(
+				DedicatedRedisConnections.to(application, TIMEOUT), () -> {
+				})) {
 			endpoint.leadTo(first);
 			assertThat(publisher.publish(Events.numberedToChannel("orders", 1))).containsOnly(DELIVERED);
 			first.follow(second);
@@ -102,7 +102,7 @@ class RedisEndpointFailoverIntegrationTests {
 	}
 
 	private static RedisStreamPublisher publisher(LettuceConnectionFactory application) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT), null, 0, TIMEOUT);
+		return new RedisStreamPublisher(DedicatedRedisConnections.to(application, TIMEOUT), null, 0, TIMEOUT);
 	}
 
 }

@@ -50,8 +50,8 @@ class RedisStreamClusterIntegrationTests {
 	@Test
 	void publishesToChannelsOfAClusterInOrderAndCountsNoReceivers() {
 		AtomicInteger unreceived = new AtomicInteger();
-		try (RedisChannelPublisher publisher = RedisChannelPublisher
-			.pipelined(DedicatedRedisConnections.to(cluster.client(), TIMEOUT), unreceived::incrementAndGet);
+		try (RedisChannelPublisher publisher = new RedisChannelPublisher(
+				DedicatedRedisConnections.to(cluster.client(), TIMEOUT), unreceived::incrementAndGet);
 				Subscriber subscriber = new Subscriber(cluster.client(), "orders")) {
 			// Only one node delivers to the subscriber itself.
 			for (String channel : List.of("first", "second", "third", "orders")) {
@@ -78,7 +78,7 @@ class RedisStreamClusterIntegrationTests {
 	}
 
 	private static RedisStreamPublisher publisher(LettuceConnectionFactory application, int replicas) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT), null, replicas,
+		return new RedisStreamPublisher(DedicatedRedisConnections.to(application, TIMEOUT), null, replicas,
 				Duration.ofSeconds(2));
 	}
 

@@ -124,7 +124,7 @@ class RedisStreamOutageIntegrationTests {
 	@Test
 	void stopsAtTheFirstFailureWhenItPublishesSequentially() {
 		redis.stop();
-		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(redis.connect(), null)) {
+		try (RedisStreamPublisher plain = new RedisStreamPublisher(redis.connect(), null)) {
 			assertThat(plain.publish(Events.numbered("orders", 3))).hasSize(3)
 				.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
 		}
@@ -157,8 +157,7 @@ class RedisStreamOutageIntegrationTests {
 	}
 
 	private RedisStreamPublisher publisher(Duration timeout) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(this.application, timeout), null, 0,
-				timeout);
+		return new RedisStreamPublisher(DedicatedRedisConnections.to(this.application, timeout), null, 0, timeout);
 	}
 
 }

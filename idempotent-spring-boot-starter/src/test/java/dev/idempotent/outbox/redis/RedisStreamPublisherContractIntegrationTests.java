@@ -54,7 +54,7 @@ class RedisStreamPublisherContractIntegrationTests extends OutboxPublisherContra
 	}
 
 	private static RedisStreamPublisher to(LettuceConnectionFactory factory) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(factory, TIMEOUT), null, 0, TIMEOUT);
+		return new RedisStreamPublisher(DedicatedRedisConnections.to(factory, TIMEOUT), null, 0, TIMEOUT);
 	}
 
 	private static String text(byte[] bytes) {

@@ -107,7 +107,7 @@ class RedisStreamPublisherIntegrationTests {
 
 	@Test
 	void addsNothingOfAKeyBehindAnEventThatIsRefusedWithAnyClient() {
-		assertStopsAtTheEndOfIds(RedisStreamPublisher.sequential(this.application, null));
+		assertStopsAtTheEndOfIds(new RedisStreamPublisher(this.application, null));
 	}
 
 	/**
@@ -137,8 +137,8 @@ class RedisStreamPublisherIntegrationTests {
 				new RedisStandaloneConfiguration(redis.host(), redis.port()),
 				LettuceClientConfiguration.builder().clientResources(resources).build());
 		counted.afterPropertiesSet();
-		try (RedisStreamPublisher counting = RedisStreamPublisher
-			.pipelined(DedicatedRedisConnections.to(counted, TIMEOUT), null, 0, TIMEOUT)) {
+		try (RedisStreamPublisher counting = new RedisStreamPublisher(DedicatedRedisConnections.to(counted, TIMEOUT),
+				null, 0, TIMEOUT)) {
 			counting.publish(Events.numbered("warm", 1));
 			flushes.set(0);
 			counting.publish(Events.numbered("orders", 100));
@@ -155,8 +155,8 @@ class RedisStreamPublisherIntegrationTests {
 				new RedisStandaloneConfiguration(redis.host(), redis.port()),
 				LettuceClientConfiguration.builder().clientName("one-per-thread").build());
 		named.afterPropertiesSet();
-		RedisStreamPublisher shared = RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(named, TIMEOUT), null,
-				0, TIMEOUT);
+		RedisStreamPublisher shared = new RedisStreamPublisher(DedicatedRedisConnections.to(named, TIMEOUT), null, 0,
+				TIMEOUT);
 		CyclicBarrier barrier = new CyclicBarrier(4);
 		List<CompletableFuture<Void>> threads = new ArrayList<>();
 		for (int thread = 0; thread < 4; thread++) {
@@ -204,7 +204,7 @@ class RedisStreamPublisherIntegrationTests {
 	@Test
 	void publishesSequentiallyWithAnyClient() {
 		this.template.opsForValue().set("text", "secret");
-		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(this.application, null)) {
+		try (RedisStreamPublisher plain = new RedisStreamPublisher(this.application, null)) {
 			assertThat(plain
 				.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1"))))
 				.containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the event (WRONGTYPE)", null), DELIVERED);
@@ -222,7 +222,7 @@ class RedisStreamPublisherIntegrationTests {
 					}
 					return result;
 				});
-		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(queueing, null)) {
+		try (RedisStreamPublisher plain = new RedisStreamPublisher(queueing, null)) {
 			assertThat(plain.publish(List.of(Events.to("orders", "0"))))
 				.containsExactly(new Outcome.Retry("Redis did not confirm the event", null));
 		}
@@ -230,8 +230,8 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	private RedisStreamPublisher publisher(@Nullable Long maxLength, int waitReplicas, Duration waitTimeout) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(redis.connect(), TIMEOUT), maxLength,
-				waitReplicas, waitTimeout);
+		return new RedisStreamPublisher(DedicatedRedisConnections.to(redis.connect(), TIMEOUT), maxLength, waitReplicas,
+				waitTimeout);
 	}
 
 	private static void await(CyclicBarrier barrier) {

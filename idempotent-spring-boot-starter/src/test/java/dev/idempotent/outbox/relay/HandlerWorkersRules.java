@@ -30,7 +30,6 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
-import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.outbox.relay.Settlement.Rules;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
 import org.jspecify.annotations.Nullable;
@@ -78,7 +77,7 @@ abstract class HandlerWorkersRules {
 	private Claims open() {
 		Shop shop = Shop.open(database(), Shop.SELDOM, "idempotent.outbox.relay.enabled=false");
 		this.shops.add(shop);
-		return new Claims(shop.bean(DataSource.class), shop.bean(OutboxTables.class));
+		return new Claims(shop.bean(DataSource.class));
 	}
 
 	private PublisherWorkers workers(EventTable table) {
@@ -315,8 +314,8 @@ abstract class HandlerWorkersRules {
 
 		private volatile CountDownLatch released = new CountDownLatch(0);
 
-		Claims(DataSource dataSource, OutboxTables tables) {
-			super(dataSource, tables, PayloadEncryption.NONE);
+		Claims(DataSource dataSource) {
+			super(dataSource, "relay_", PayloadEncryption.NONE);
 		}
 
 		@Override

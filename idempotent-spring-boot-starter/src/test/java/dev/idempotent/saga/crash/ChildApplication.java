@@ -1,8 +1,7 @@
 package dev.idempotent.saga.crash;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
-import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportHandlers;
+import dev.idempotent.autoconfigure.saga.ImportSagas;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -30,8 +29,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 		JdbcTemplateAutoConfiguration.class, JacksonAutoConfiguration.class,
 		HttpMessageConvertersAutoConfiguration.class, TomcatServletWebServerAutoConfiguration.class,
 		DispatcherServletAutoConfiguration.class, WebMvcAutoConfiguration.class, ErrorMvcAutoConfiguration.class,
-		DataRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
-		SagaAutoConfiguration.class })
+		DataRedisAutoConfiguration.class })
+@ImportHandlers
+@ImportSagas
 @Import({ ChildApplication.Effects.class, HaltPoint.Control.class })
 class ChildApplication {
 

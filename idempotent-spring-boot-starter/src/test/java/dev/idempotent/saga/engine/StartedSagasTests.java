@@ -17,7 +17,6 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
-import dev.idempotent.saga.jdbc.SagaTables;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +45,7 @@ class StartedSagasTests {
 
 	private final HikariDataSource dataSource = new HikariDataSource();
 
-	private final SagaStore store = new JdbcSagaStore(this.dataSource, new SagaTables("saga_"), Duration.ofSeconds(1));
+	private final SagaStore store = new JdbcSagaStore(this.dataSource, "saga_", Duration.ofSeconds(1));
 
 	private final List<IdempotencyKey> handedOver = new ArrayList<>();
 

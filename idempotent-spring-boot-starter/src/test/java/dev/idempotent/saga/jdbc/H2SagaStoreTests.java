@@ -43,8 +43,8 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 		HikariDataSource pool = new HikariDataSource();
 		pool.setJdbcUrl("jdbc:h2:mem:ignoring_case;IGNORECASE=TRUE");
 		try (pool) {
-			SagaTables tables = SagaRows.create(pool, "h2", "saga_").tables();
-			SagaStore sagas = new JdbcSagaStore(pool, tables, MINUTE);
+			assertThat(SagaRows.create(pool, "h2", "saga_").steps()).isZero();
+			SagaStore sagas = new JdbcSagaStore(pool, "saga_", MINUTE);
 			List<JournalEntry> steps = List.of(SagaSamples.done("hold", 1), SagaSamples.done("HOLD", 2));
 			sagas.insert(this.saga, steps);
 			sagas.change(this.saga.owner(),
@@ -52,8 +52,8 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 					List.of());
 			sagas.change(this.saga.owner(),
 					new StatusChange(SagaStatus.COMPENSATING, SagaStatus.HALTED, null, "refused", MINUTE), List.of());
-			assertThat(new JdbcSagaAdministration(pool, tables).skip(this.saga.id(), "HOLD", "by hand")).isTrue();
-			assertThat(new JdbcSagaAdministration(pool, tables).skip(this.saga.id(), "Hold", "by hand")).isFalse();
+			assertThat(new JdbcSagaAdministration(pool, "saga_").skip(this.saga.id(), "HOLD", "by hand")).isTrue();
+			assertThat(new JdbcSagaAdministration(pool, "saga_").skip(this.saga.id(), "Hold", "by hand")).isFalse();
 			assertThat(Objects.requireNonNull(sagas.find(this.saga.id())).journal())
 				.extracting((step) -> step.entry().state())
 				.containsExactly(StepState.DONE, StepState.SKIPPED);
@@ -75,7 +75,7 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 
 	@Override
 	protected SagaStore store(Duration lockTimeout) {
-		return new JdbcSagaStore(pool(lockTimeout), rows.tables(), lockTimeout);
+		return new JdbcSagaStore(pool(lockTimeout), rows.tables().prefix(), lockTimeout);
 	}
 
 	@Override

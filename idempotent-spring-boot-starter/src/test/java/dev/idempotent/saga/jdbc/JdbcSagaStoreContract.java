@@ -41,12 +41,12 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 
 	@Override
 	protected SagaStore store(Duration lockTimeout) {
-		return new JdbcSagaStore(rows().dataSource(), rows().tables(), lockTimeout);
+		return new JdbcSagaStore(rows().dataSource(), rows().tables().prefix(), lockTimeout);
 	}
 
 	@Override
 	protected SagaAdministration administration() {
-		return new JdbcSagaAdministration(rows().dataSource(), rows().tables());
+		return new JdbcSagaAdministration(rows().dataSource(), rows().tables().prefix());
 	}
 
 	@Override
@@ -61,7 +61,8 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 
 	@Override
 	protected int sweep() {
-		return new JdbcSagaAdministration(rows().dataSource(), rows().tables()).sweeper(Duration.ofMinutes(1)).sweep();
+		return new JdbcSagaAdministration(rows().dataSource(), rows().tables().prefix()).sweeper(Duration.ofMinutes(1))
+			.sweep();
 	}
 
 	@Override
@@ -192,8 +193,8 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 
 	@Test
 	void joinsATransactionBehindAProxy() {
-		SagaStore proxied = new JdbcSagaStore(new TransactionAwareDataSourceProxy(rows().dataSource()), rows().tables(),
-				LEASE);
+		SagaStore proxied = new JdbcSagaStore(new TransactionAwareDataSourceProxy(rows().dataSource()),
+				rows().tables().prefix(), LEASE);
 		transactions().executeWithoutResult((status) -> {
 			assertThat(proxied.insertInTransaction(this.saga)).isTrue();
 			assertThat(proxied.find(this.saga.id())).isNull();

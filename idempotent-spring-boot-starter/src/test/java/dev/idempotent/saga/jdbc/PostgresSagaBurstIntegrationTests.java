@@ -63,8 +63,8 @@ class PostgresSagaBurstIntegrationTests {
 		HikariDataSource pool = postgres.connect();
 		pool.setMaximumPoolSize(1);
 		this.rows = SagaRows.create(pool, "postgresql", "b" + UUID.randomUUID().toString().replace('-', '_') + "_");
-		this.store = new JdbcSagaStore(pool, this.rows.tables(), LEASE);
-		this.administration = new JdbcSagaAdministration(pool, this.rows.tables());
+		this.store = new JdbcSagaStore(pool, this.rows.tables().prefix(), LEASE);
+		this.administration = new JdbcSagaAdministration(pool, this.rows.tables().prefix());
 		this.transactions = new TransactionTemplate(new DataSourceTransactionManager(pool));
 		this.reads = new RowReads(pool);
 		for (String table : List.of(this.rows.tables().instance(), this.rows.tables().step())) {

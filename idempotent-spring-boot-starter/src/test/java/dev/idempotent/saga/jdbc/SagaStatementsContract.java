@@ -57,7 +57,7 @@ abstract class SagaStatementsContract {
 		this.rows.template().update("delete from logged_work");
 		this.log = new StatementLog(this.rows.dataSource());
 		this.work = new JdbcTemplate(this.log);
-		this.engine = new SagaEngine(new JdbcSagaStore(this.log, this.rows.tables(), MINUTE),
+		this.engine = new SagaEngine(new JdbcSagaStore(this.log, this.rows.tables().prefix(), MINUTE),
 				new DataSourceTransactionManager(this.log),
 				new SagaSettings("process", MINUTE, MINUTE, 3, 1, Duration.ZERO, MINUTE, MINUTE),
 				new FailureClassifier(), PayloadEncryption.NONE, List.of());

@@ -1,8 +1,8 @@
 package dev.idempotent.saga.method;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
+import dev.idempotent.autoconfigure.saga.ImportSagas;
 import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -30,7 +30,7 @@ public final class SagaApplication {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 					DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
 					TransactionManagerCustomizationAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-					IdempotencyMethodAutoConfiguration.class, SagaAutoConfiguration.class, ImportStartupCheck.CLASS))
+					ImportMethods.CLASS, ImportSagas.CLASS, ImportStartupCheck.CLASS))
 			.withUserConfiguration(beans);
 	}
 

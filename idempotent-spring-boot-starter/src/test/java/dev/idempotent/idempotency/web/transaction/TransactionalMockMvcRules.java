@@ -5,8 +5,7 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.ImportHandlers;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.method.ForgetfulStore;
@@ -105,8 +104,9 @@ abstract class TransactionalMockMvcRules {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ JacksonAutoConfiguration.class, WebMvcAutoConfiguration.class,
-			DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class, TransactionAutoConfiguration.class,
-			IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class })
+			DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
+			TransactionAutoConfiguration.class })
+	@ImportHandlers
 	@Import(Orders.class)
 	static class Shop {
 

@@ -8,10 +8,10 @@ import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Scenario;
 
 /**
- * How many rows PostgreSQL inserts, updates and deletes for an event, beside the order:
- * while it is delivered at once, and as part of a backlog.
+ * What PostgreSQL does for an event of a transaction with an order: while it is delivered
+ * at once, and as part of a backlog.
  */
-final class RowWritesScenario implements Scenario {
+final class CostScenario implements Scenario {
 
 	private final List<OutboxContender> contenders;
 
@@ -19,7 +19,7 @@ final class RowWritesScenario implements Scenario {
 
 	private final int events;
 
-	RowWritesScenario(List<OutboxContender> contenders, Load load, int events) {
+	CostScenario(List<OutboxContender> contenders, Load load, int events) {
 		this.contenders = contenders;
 		this.load = load;
 		this.events = events;
@@ -27,24 +27,22 @@ final class RowWritesScenario implements Scenario {
 
 	@Override
 	public String name() {
-		return "row writes";
+		return "cost";
 	}
 
 	@Override
 	public void round(int number, Report report) {
 		for (OutboxContender contender : Rounds.inTurn(this.contenders, number)) {
-			double atOnce = perEvent(contender, true);
-			report.add(name(), contender.name(), "per event, at once", atOnce);
-			report.ratio("%s-%s".formatted(name(), contender.name()).replace(' ', '-'), atOnce);
+			measure(contender, true, ", at once", report);
 			if (contender.hasBacklog()) {
-				report.add(name(), contender.name(), "per event, backlog", perEvent(contender, false));
+				measure(contender, false, ", backlog", report);
 			}
 		}
 	}
 
-	private double perEvent(OutboxContender contender, boolean atOnce) {
+	private void measure(OutboxContender contender, boolean atOnce, String when, Report report) {
 		contender.tidy();
-		long before = contender.otherRowWrites();
+		Cost cost = Cost.begin(contender.shop(), Shop.ORDERS);
 		if (atOnce) {
 			contender.startDelivery();
 		}
@@ -54,7 +52,7 @@ final class RowWritesScenario implements Scenario {
 		}
 		contender.stream().awaitLength(this.events);
 		contender.stopDelivery();
-		return (double) (contender.otherRowWrites() - before) / this.events;
+		cost.end(report, name(), contender.name(), when, this.events);
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
+import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
@@ -19,10 +20,10 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Sends the commands of a batch: with Lettuce as a pipeline, on a connection that no
- * other batch is using, and with any other client one after the other.
+ * Publishes a batch of events by commands: with Lettuce as a pipeline, on a connection
+ * that no other batch is using, and with any other client one after the other.
  */
-final class RedisSender implements AutoCloseable {
+abstract class RedisPublisher implements OutboxPublisher, AutoCloseable {
 
 	/**
 	 * Stands for all destinations, none of which is blank.
@@ -46,12 +47,13 @@ final class RedisSender implements AutoCloseable {
 	private final Duration waitTimeout;
 
 	/**
-	 * Creates a sender of pipelines.
-	 * @param connections closed together with the sender
+	 * Creates a publisher that sends a batch as a pipeline: with one flush (in a Cluster
+	 * one for each slot), and one timeout for all replies.
+	 * @param connections closed together with the publisher
 	 * @param replicas how many replicas must confirm a batch; 0 for none
 	 * @param waitTimeout how long to wait for them
 	 */
-	RedisSender(EventCommand command, DedicatedRedisConnections connections, int replicas, Duration waitTimeout) {
+	RedisPublisher(EventCommand command, DedicatedRedisConnections connections, int replicas, Duration waitTimeout) {
 		this.command = command;
 		this.connections = connections;
 		this.application = null;
@@ -60,9 +62,10 @@ final class RedisSender implements AutoCloseable {
 	}
 
 	/**
-	 * Creates a sender of single commands.
+	 * Creates a publisher that sends one event after the other, with any client and the
+	 * application's timeout.
 	 */
-	RedisSender(EventCommand command, RedisConnectionFactory application) {
+	RedisPublisher(EventCommand command, RedisConnectionFactory application) {
 		this.command = command;
 		this.connections = null;
 		this.application = application;
@@ -71,10 +74,15 @@ final class RedisSender implements AutoCloseable {
 	}
 
 	/**
-	 * Sends events.
-	 * @return the outcome of each, in the same order
+	 * The events of a key are one command, or are sent one after the other.
 	 */
-	List<Outcome> send(List<SerializedEvent> events) {
+	@Override
+	public final boolean keepsOrder() {
+		return this.command.keepsOrder();
+	}
+
+	@Override
+	public final List<Outcome> publish(List<SerializedEvent> events) {
 		if (this.connections != null) {
 			return PipelinedBatch.send(this.connections, events, this.command, this.replicas, this.waitTimeout);
 		}
@@ -82,7 +90,7 @@ final class RedisSender implements AutoCloseable {
 	}
 
 	@Override
-	public void close() {
+	public final void close() {
 		if (this.connections != null) {
 			this.connections.close();
 		}
