@@ -9,14 +9,13 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The yardstick: three transactions with one row each, or four rows that are committed
- * one by one, without anything that finishes or undoes them. With a status, each
- * transaction also writes a row by which unfinished work could be found.
+ * one by one, without anything that finishes or undoes them.
  */
 final class ByHand implements SagaContender {
 
 	private final String name;
 
-	private final boolean status;
+	private final Trace trace;
 
 	private final Store store;
 
@@ -24,14 +23,15 @@ final class ByHand implements SagaContender {
 
 	private final TransactionTemplate transactions;
 
-	ByHand(String name, Store.Servers servers, boolean status) {
+	ByHand(String name, Store.Servers servers, Trace trace) {
 		this.name = name;
-		this.status = status;
+		this.trace = trace;
 		this.store = Store.open(name, servers, Empty.class, "idempotent.enabled=false",
 				"idempotent.outbox.enabled=false", "idempotent.saga.enabled=false");
 		this.jdbc = this.store.jdbc();
 		this.transactions = this.store.bean(TransactionTemplate.class);
 		this.jdbc.execute("create table purchase (id varchar(64) primary key, status text not null)");
+		this.jdbc.execute("create table purchase_step (id varchar(64), step text, result bytea, primary key (id, step))");
 	}
 
 	@Override
@@ -44,12 +44,19 @@ final class ByHand implements SagaContender {
 		String id = UUID.randomUUID().toString();
 		for (String step : OwnSagas.STEPS) {
 			this.transactions.executeWithoutResult((transaction) -> {
-				if (this.status) {
+				if (this.trace != Trace.NONE) {
 					this.jdbc.update("insert into purchase (id, status) values (?, ?) on conflict (id) do update "
 							+ "set status = excluded.status", id, step);
 				}
 				insert();
+				if (this.trace == Trace.JOURNAL) {
+					this.jdbc.update("insert into purchase_step (id, step, result) values (?, ?, ?)", id, step,
+							new byte[] { 1 });
+				}
 			});
+		}
+		if (this.trace == Trace.JOURNAL) {
+			this.jdbc.update("update purchase set status = 'done' where id = ?", id);
 		}
 	}
 
@@ -66,13 +73,36 @@ final class ByHand implements SagaContender {
 
 	@Override
 	public void tidy() {
-		this.store.database().sql().execute("truncate table work, purchase");
+		this.store.database().sql().execute("truncate table work, purchase, purchase_step");
 		this.store.database().tidy();
 	}
 
 	@Override
 	public void close() {
 		this.store.close();
+	}
+
+	/**
+	 * What each transaction leaves behind beside its row.
+	 */
+	enum Trace {
+
+		/**
+		 * Nothing.
+		 */
+		NONE,
+
+		/**
+		 * A row by which unfinished work could be found.
+		 */
+		STATUS,
+
+		/**
+		 * That row, locked before the work, and the result of each step behind it: the
+		 * round trips and commits of a saga, without its conditions.
+		 */
+		JOURNAL
+
 	}
 
 	@EnableAutoConfiguration

@@ -26,7 +26,7 @@ final class OwnSagas implements SagaContender {
 			+ " deadline, attempts, fingerprint_version, fingerprint_digest, arguments, created_at) select md5(id) ||"
 			+ " md5(id || 'b'), name, status, epoch, 0, 'gone', clock_timestamp() + ? * interval '1 ms', deadline,"
 			+ " attempts, fingerprint_version, fingerprint_digest, arguments, created_at from saga_instance"
-			+ " where status = 'EXECUTING'";
+			+ " where status = 'EXECUTING' and name = 'Purchases.leave'";
 
 	static final List<String> STEPS = List.of("order", "hold", "charge");
 
@@ -38,16 +38,20 @@ final class OwnSagas implements SagaContender {
 
 	private final int ended;
 
+	private final int open;
+
 	private final Duration lease;
 
 	/**
 	 * Creates an application.
 	 * @param ended how many sagas have ended before
+	 * @param open how many more are leased for a day, as if other instances ran them
 	 * @param lease how long a saga is owned without renewal
 	 */
-	OwnSagas(String name, Store.Servers servers, int ended, Duration lease) {
+	OwnSagas(String name, Store.Servers servers, int ended, int open, Duration lease) {
 		this.name = name;
 		this.ended = ended;
+		this.open = open;
 		this.lease = lease;
 		this.store = Store.open(name, servers, Shop.class, "idempotent.outbox.enabled=false",
 				"idempotent.saga.initialize-schema=always", "idempotent.saga.lease=" + lease.toMillis() + "ms");
@@ -81,11 +85,11 @@ final class OwnSagas implements SagaContender {
 	}
 
 	/**
-	 * Keeps sagas that ended before, which are the same number in each round.
+	 * Keeps sagas of before, which are the same number in each round.
 	 */
 	@Override
 	public void tidy() {
-		if (this.ended == 0) {
+		if (this.ended + this.open == 0) {
 			this.store.database().sql().execute("truncate table work, saga_instance, saga_step");
 		}
 		else {
@@ -95,21 +99,24 @@ final class OwnSagas implements SagaContender {
 	}
 
 	private void fill() {
-		if (this.ended > 0) {
+		fill("COMPLETED", this.ended, "a");
+		fill("EXECUTING", this.open, "o");
+	}
+
+	private void fill(String status, int count, String ids) {
+		this.store.database()
+			.sql()
+			.update("insert into saga_instance (id, name, status, epoch, steps, owner, due_at, deadline, attempts,"
+					+ " fingerprint_version, fingerprint_digest, result, created_at) select md5(? || i) || md5('b' || i),"
+					+ " 'Purchases.withCalls', ?, 1, 3, 'another', now() + i * interval '1 ms' + interval '1 day', now()"
+					+ " + interval '2 days', 0, 1, md5('f' || i), 'null', now() from generate_series(1, ?) i", ids,
+					status, count);
+		for (int i = 0; i < STEPS.size(); i++) {
 			this.store.database()
 				.sql()
-				.update("insert into saga_instance (id, name, status, epoch, steps, owner, due_at, deadline, attempts,"
-						+ " fingerprint_version, fingerprint_digest, result, created_at) select md5('a' || i) ||"
-						+ " md5('b' || i), 'Purchases.withCalls', 'COMPLETED', 1, 3, 'gone', now() + i * interval '1 ms'"
-						+ " + interval '1 day', now() + interval '10 min', 0, 1, md5('f' || i), 'null', now()"
-						+ " from generate_series(1, ?) i", this.ended);
-			for (int i = 0; i < STEPS.size(); i++) {
-				this.store.database()
-					.sql()
-					.update("insert into saga_step (saga_id, name, seq, kind, state, begun_at, ended_at) select"
-							+ " md5('a' || i) || md5('b' || i), ?, ?, 'CALL', 'DONE', now(), now()"
-							+ " from generate_series(1, ?) i", STEPS.get(i), i + 1, this.ended);
-			}
+				.update("insert into saga_step (saga_id, name, seq, kind, state, begun_at, ended_at) select"
+						+ " md5(? || i) || md5('b' || i), ?, ?, 'CALL', 'DONE', now(), now()"
+						+ " from generate_series(1, ?) i", ids, STEPS.get(i), i + 1, count);
 		}
 	}
 

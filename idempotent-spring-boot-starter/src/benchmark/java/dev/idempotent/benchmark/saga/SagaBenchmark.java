@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.idempotent.benchmark.Contender;
@@ -18,6 +20,7 @@ import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Scenario;
 import dev.idempotent.benchmark.Settings;
+import dev.idempotent.benchmark.saga.ByHand.Trace;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.Test;
@@ -47,7 +50,7 @@ class SagaBenchmark {
 	void measures() throws IOException {
 		try {
 			Report report = new Report();
-			Rounds rounds = new Rounds(settings.number("warm-up", 3), settings.number("rounds", 15));
+			Rounds rounds = new Rounds(settings.number("warm-up", 3), settings.number("rounds", 9));
 			rounds.run(scenarios(), report, Machine.with(postgres, redis));
 			publish(report);
 		}
@@ -59,27 +62,37 @@ class SagaBenchmark {
 	private List<Scenario> scenarios() {
 		Store.Servers servers = new Store.Servers(postgres, redis, settings.number("pool-size", 16));
 		Duration lease = Duration.ofMillis(settings.number("lease-millis", 2000));
-		OwnSagas own = opened(new OwnSagas(OwnSagas.NAME, servers, 0, lease));
-		Map<String, Supplier<Contender>> peers = Map.of("hand", () -> new ByHand("hand", servers, false), "status",
-				() -> new ByHand("status", servers, true), DbosWorkflows.NAME, () -> new DbosWorkflows(servers));
-		List<SagaContender> contenders = new ArrayList<>(List.of(own));
-		for (String name : settings.names("contenders", "hand,status," + DbosWorkflows.NAME)) {
-			contenders.add((SagaContender) opened(Objects.requireNonNull(peers.get(name)).get()));
+		OwnSagas own = opened(new OwnSagas(OwnSagas.NAME, servers, 0, 0, lease));
+		OwnSagas full = opened(new OwnSagas("full", servers, settings.number("ended", 1_000_000),
+				settings.number("open", 100_000), lease));
+		Map<String, Supplier<Contender>> peers = Map.of("hand", () -> new ByHand("hand", servers, Trace.NONE), "status",
+				() -> new ByHand("status", servers, Trace.STATUS), "journal",
+				() -> new ByHand("journal", servers, Trace.JOURNAL), DbosWorkflows.NAME,
+				() -> new DbosWorkflows(servers));
+		List<SagaContender> all = new ArrayList<>(List.of(own));
+		for (String name : settings.names("contenders", "hand,status,journal," + DbosWorkflows.NAME)) {
+			all.add((SagaContender) opened(Objects.requireNonNull(peers.get(name)).get()));
 		}
+		List<SagaContender> withCalls = all.stream()
+			.filter((contender) -> !Set.of("status", "journal").contains(contender.name()))
+			.toList();
+		List<SagaContender> both = List.of(full, own);
 		List<Scenario> scenarios = new ArrayList<>();
-		for (String name : settings.names("scenarios", "transactions,calls,ended,take-over")) {
+		for (String name : settings.names("scenarios", "transactions,calls,full-transactions,full-calls,take-over")) {
 			scenarios.add(switch (name) {
-				case "transactions" ->
-					new SagaScenario(name, contenders, SagaContender::transactions, this.load, this.time);
-				case "calls" -> new SagaScenario(name, contenders, SagaContender::calls, this.load, this.time);
-				case "ended" -> new SagaScenario(name, List
-					.of(opened(new OwnSagas("ended", servers, settings.number("ended", 1_000_000), lease)), own),
-						SagaContender::calls, this.load, this.time);
-				case "take-over" -> new TakeOverScenario(own);
+				case "transactions" -> scenario(name, all, SagaContender::transactions);
+				case "calls" -> scenario(name, withCalls, SagaContender::calls);
+				case "full-transactions" -> scenario(name, both, SagaContender::transactions);
+				case "full-calls" -> scenario(name, both, SagaContender::calls);
+				case "take-over" -> new TakeOverScenario(List.of(own, full));
 				default -> throw new IllegalArgumentException("Unknown scenario " + name);
 			});
 		}
 		return scenarios;
+	}
+
+	private Scenario scenario(String name, List<SagaContender> contenders, Consumer<SagaContender> work) {
+		return new SagaScenario(name, contenders, work, this.load, this.time);
 	}
 
 	private <T extends Contender> T opened(T contender) {

@@ -1,5 +1,7 @@
 package dev.idempotent.benchmark.saga;
 
+import java.util.List;
+
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Scenario;
 
@@ -8,10 +10,10 @@ import dev.idempotent.benchmark.Scenario;
  */
 final class TakeOverScenario implements Scenario {
 
-	private final OwnSagas sagas;
+	private final List<OwnSagas> all;
 
-	TakeOverScenario(OwnSagas sagas) {
-		this.sagas = sagas;
+	TakeOverScenario(List<OwnSagas> all) {
+		this.all = all;
 	}
 
 	@Override
@@ -21,8 +23,10 @@ final class TakeOverScenario implements Scenario {
 
 	@Override
 	public void round(int number, Report report) {
-		this.sagas.tidy();
-		report.add(name(), this.sagas.name(), "s after the last write", this.sagas.takeOver().toMillis() / 1e3);
+		for (OwnSagas sagas : this.all) {
+			sagas.tidy();
+			report.add(name(), sagas.name(), "s after the last write", sagas.takeOver().toMillis() / 1e3);
+		}
 	}
 
 }

@@ -96,17 +96,24 @@ final class SagaEndpoint extends OperatorEndpoint {
 
 	private Map<String, @Nullable Object> list(@Nullable String status, @Nullable String name, @Nullable String after,
 			@Nullable String limit) {
+		Page page = page(status(status), stated("name", name), after, limit(limit));
 		Map<String, @Nullable Object> answer = new LinkedHashMap<>();
+		answer.put("sagas", page.sagas().stream().map(Facts::of).toList());
+		answer.put("next", page.next());
+		return answer;
+	}
+
+	private Page page(@Nullable SagaStatus status, @Nullable String name, @Nullable String after, int limit) {
 		try {
-			Page page = this.sagas.list(status(status), stated("name", name), after, limit(limit));
-			answer.put("sagas", page.sagas().stream().map(Facts::of).toList());
-			answer.put("next", page.next());
+			return this.sagas.list(status, name, after, limit);
 		}
 		catch (IllegalArgumentException ex) {
+			if (after == null) {
+				throw ex;
+			}
 			throw invalid("The parameter 'after' is not the end of a page",
 					"Specify the value of 'next' of the previous page");
 		}
-		return answer;
 	}
 
 	/**

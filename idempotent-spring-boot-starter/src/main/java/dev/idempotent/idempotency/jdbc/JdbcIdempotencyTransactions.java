@@ -497,8 +497,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 
 		/**
-		 * If another synchronization has thrown a {@code TransactionException} before the
-		 * commit, the work would be committed without its record.
+		 * Unannounced, the work would be committed without its record.
 		 */
 		@Override
 		public void afterCompletion(int status) {

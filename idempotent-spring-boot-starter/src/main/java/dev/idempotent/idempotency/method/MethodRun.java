@@ -230,9 +230,7 @@ final class MethodRun {
 
 		/**
 		 * A rollback that is reported without {@link #beforeCompletion()} may not have
-		 * taken place: Spring takes a {@code TransactionException} of another
-		 * synchronization for one of the commit, and resets the connection, which
-		 * commits.
+		 * taken place: see {@code TransactionInspector#rollBack}.
 		 */
 		@Override
 		public void afterCompletion(int status) {

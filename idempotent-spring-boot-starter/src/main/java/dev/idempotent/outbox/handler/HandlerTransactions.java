@@ -304,9 +304,7 @@ final class HandlerTransactions {
 		}
 
 		/**
-		 * If another synchronization has thrown a TransactionException, Spring believes
-		 * that the commit has failed, does not roll back, and resets the connection,
-		 * which commits.
+		 * Unannounced, it would commit: see {@code TransactionInspector#rollBack}.
 		 */
 		@Override
 		public void afterCompletion(int status) {

@@ -205,9 +205,8 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	/**
 	 * {@link #afterCommit()} is not called if that of another synchronization has failed.
-	 * Without {@link #beforeCompletion()}, another one has thrown a
-	 * {@code TransactionException} before the commit: the work would be committed without
-	 * its events.
+	 * Without {@link #beforeCompletion()}, the work would be committed without its
+	 * events: see {@code TransactionInspector#rollBack}.
 	 */
 	@Override
 	public void afterCompletion(int status) {

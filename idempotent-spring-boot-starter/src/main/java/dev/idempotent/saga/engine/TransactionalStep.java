@@ -286,9 +286,7 @@ final class TransactionalStep {
 
 	/**
 	 * Takes note of how a transaction has ended. Unannounced, it may have committed,
-	 * whatever is reported: Spring does not roll back for a {@code TransactionException}
-	 * that a synchronization throws before the commit, and resets the connection, which
-	 * commits.
+	 * whatever is reported: see {@code TransactionInspector#rollBack}.
 	 */
 	private static final class Ending implements TransactionSynchronization {
 
