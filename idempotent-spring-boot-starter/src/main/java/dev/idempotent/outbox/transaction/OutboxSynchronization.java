@@ -207,12 +207,16 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	 * {@link #afterCommit()} is not called if that of another synchronization has failed.
 	 * Without {@link #beforeCompletion()}, another one has thrown a
 	 * {@code TransactionException} before the commit: the work would be committed without
-	 * its events.
+	 * its events. So would it if nothing was written, and the manager could not roll
+	 * back: it resets the connection.
 	 */
 	@Override
 	public void afterCompletion(int status) {
 		suspend();
-		if (!this.completing && status != STATUS_COMMITTED && (this.wrote || !this.collected.isEmpty())) {
+		boolean hasEvents = this.wrote || !this.collected.isEmpty();
+		boolean notRolledBack = this.completing ? this.phase == Phase.OPEN && status == STATUS_UNKNOWN
+				: hasEvents && status != STATUS_COMMITTED;
+		if (notRolledBack) {
 			this.table.rollBack();
 			return;
 		}
