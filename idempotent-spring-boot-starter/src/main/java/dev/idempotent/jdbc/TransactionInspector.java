@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -109,6 +113,58 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	}
 
 	/**
+	 * Begins a transaction. If that fails, none is left on the calling thread.
+	 * <p>
+	 * Spring leaves one open if a {@code TransactionExecutionListener} throws after its
+	 * begin.
+	 * @param <T> the type of a transaction
+	 * @param begin has a manager begin it
+	 * @param target the data source whose connections transaction managers bind
+	 * @return the transaction
+	 */
+	public static <T> T begin(Supplier<T> begin, DataSource target) {
+		boolean outside = !TransactionSynchronizationManager.isActualTransactionActive();
+		Set<Object> before = Set.copyOf(TransactionSynchronizationManager.getResourceMap().keySet());
+		boolean begun = false;
+		try {
+			T transaction = begin.get();
+			begun = true;
+			return transaction;
+		}
+		finally {
+			if (!begun && outside) {
+				endLeftTransaction(target, before);
+			}
+		}
+	}
+
+	/**
+	 * Rolls back a transaction by its manager, or if that does not, what its connection
+	 * has not committed.
+	 * <p>
+	 * Spring does not roll back if a {@code TransactionExecutionListener} throws before,
+	 * and resets the connection, which commits.
+	 * @param manager the manager
+	 * @param status the transaction of the calling thread
+	 * @param target the data source whose connections transaction managers bind
+	 */
+	public static void rollBack(PlatformTransactionManager manager, TransactionStatus status, DataSource target) {
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCompletion(int completion) {
+					if (completion == STATUS_UNKNOWN) {
+						rollBack(target);
+					}
+				}
+
+			});
+		}
+		manager.rollback(status);
+	}
+
+	/**
 	 * Rolls back what the connection of the calling thread's transaction has not
 	 * committed, and closes it, so that its commit fails.
 	 * @param target the data source whose connections transaction managers bind
@@ -132,6 +188,10 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * @return whether there was one
 	 */
 	public static boolean endLeftTransaction(DataSource target) {
+		return endLeftTransaction(target, Set.of());
+	}
+
+	private static boolean endLeftTransaction(DataSource target, Set<Object> others) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 			return false;
 		}
@@ -143,6 +203,8 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 		finally {
 			TransactionSynchronizationManager.clear();
 			Set.copyOf(TransactionSynchronizationManager.getResourceMap().keySet())
+				.stream()
+				.filter((key) -> !others.contains(key))
 				.forEach(TransactionSynchronizationManager::unbindResourceIfPossible);
 		}
 		return true;

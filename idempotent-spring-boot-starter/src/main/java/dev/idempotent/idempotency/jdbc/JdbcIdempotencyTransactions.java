@@ -227,7 +227,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private TransactionStatus open(IdempotencyKey key, boolean inTest) {
 		try {
-			return this.manager.getTransaction(inTest ? joiningTest() : this.definition);
+			return TransactionInspector
+				.begin(() -> this.manager.getTransaction(inTest ? joiningTest() : this.definition), this.dataSource);
 		}
 		catch (TransactionException ex) {
 			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
@@ -327,6 +328,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		};
 
 		private boolean undone;
+
+		private boolean completed;
 
 		private boolean completing;
 
@@ -428,7 +431,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 					leaveToTest();
 				}
 				else {
-					JdbcIdempotencyTransactions.this.manager.rollback(this.status);
+					TransactionInspector.rollBack(JdbcIdempotencyTransactions.this.manager, this.status,
+							JdbcIdempotencyTransactions.this.dataSource);
 				}
 			}
 			catch (RuntimeException ex) {
@@ -479,6 +483,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		public void beforeCommit(boolean readOnly) {
 			if (!this.undone) {
 				this.completion.run();
+				this.completed = true;
 				// Behind those that the others have registered until now.
 				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
@@ -497,11 +502,14 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 
 		/**
-		 * Unannounced, the work would be committed without its record.
+		 * Unannounced, or if a listener has kept the manager from a rollback, the work
+		 * would be committed without its record.
 		 */
 		@Override
 		public void afterCompletion(int status) {
-			if (!this.completing && status != STATUS_COMMITTED) {
+			boolean notRolledBack = this.completing ? !this.completed && status == STATUS_UNKNOWN
+					: status != STATUS_COMMITTED;
+			if (notRolledBack) {
 				TransactionInspector.rollBack(JdbcIdempotencyTransactions.this.dataSource);
 			}
 		}

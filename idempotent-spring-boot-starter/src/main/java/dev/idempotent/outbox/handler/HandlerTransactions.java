@@ -195,7 +195,7 @@ final class HandlerTransactions {
 
 	private TransactionStatus begin() throws NotCalledException {
 		try {
-			return this.manager.getTransaction(this.definition);
+			return this.table.begin(() -> this.manager.getTransaction(this.definition));
 		}
 		catch (RuntimeException | Error ex) {
 			throw notCalled(ex);

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -420,6 +421,14 @@ public class EventTable {
 	 */
 	public void preventCommit() {
 		TransactionInspector.preventCommit(this.database.dataSource());
+	}
+
+	/**
+	 * Has a manager begin a transaction. If that fails, none is left on the calling
+	 * thread.
+	 */
+	public <T> T begin(Supplier<T> begin) {
+		return TransactionInspector.begin(begin, this.database.dataSource());
 	}
 
 	/**

@@ -206,12 +206,16 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	/**
 	 * {@link #afterCommit()} is not called if that of another synchronization has failed.
 	 * Without {@link #beforeCompletion()}, the work would be committed without its
-	 * events: see {@code TransactionInspector#rollBack}.
+	 * events: see {@code TransactionInspector#rollBack}. So would it if nothing was
+	 * written, and a listener has kept the manager from a rollback.
 	 */
 	@Override
 	public void afterCompletion(int status) {
 		suspend();
-		if (!this.completing && status != STATUS_COMMITTED && (this.wrote || !this.collected.isEmpty())) {
+		boolean hasEvents = this.wrote || !this.collected.isEmpty();
+		boolean notRolledBack = this.completing ? this.phase == Phase.OPEN && status == STATUS_UNKNOWN
+				: hasEvents && status != STATUS_COMMITTED;
+		if (notRolledBack) {
 			this.table.rollBack();
 			return;
 		}

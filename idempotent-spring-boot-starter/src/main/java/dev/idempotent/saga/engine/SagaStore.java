@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -104,6 +105,17 @@ public interface SagaStore {
 	 * @return {@code false} if the transaction has lost its lock, and must roll back
 	 */
 	boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease);
+
+	/**
+	 * Has a manager begin a transaction. If that fails, none is left on the calling
+	 * thread.
+	 */
+	<T> T begin(Supplier<T> begin);
+
+	/**
+	 * Rolls back what has not been committed, if the thread still has its connection.
+	 */
+	void rollBackInTransaction();
 
 	/**
 	 * Ends or halts a saga, or begins to undo it. The reason why it is halted replaces

@@ -24,6 +24,7 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -113,7 +114,8 @@ final class TransactionalStep {
 		boolean first = this.run.presence() == Presence.ABSENT;
 		int steps = first ? 1 : this.run.nextSteps();
 		PlatformTransactionManager manager = this.run.resources().transactions();
-		End<List<JournalEntry>> end = run(manager, this.run.name() + "." + entry.name(), (changes) -> {
+		String name = this.run.name() + "." + entry.name();
+		End<List<JournalEntry>> end = run(manager, name, this.run.store(), (changes) -> {
 			long begun = System.nanoTime();
 			lock(first, steps);
 			List<JournalEntry> entries = this.run.unwritten(apply(work, changes));
@@ -220,7 +222,8 @@ final class TransactionalStep {
 	 * Runs work in a new transaction.
 	 * @throws RunAbortedError if the work throws it, after a rollback
 	 */
-	static <T> End<T> run(PlatformTransactionManager manager, String name, Function<PendingChanges, T> work) {
+	static <T> End<T> run(PlatformTransactionManager manager, String name, SagaStore store,
+			Function<PendingChanges, T> work) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
 		definition.setName(name);
 		AtomicInteger completion = new AtomicInteger(TransactionSynchronization.STATUS_UNKNOWN);
@@ -228,14 +231,18 @@ final class TransactionalStep {
 		TransactionStatus status;
 		T result;
 		try {
-			status = manager.getTransaction(definition);
+			status = store.begin(() -> manager.getTransaction(definition));
 		}
 		catch (Throwable ex) {
 			return End.rolledBack(ex);
 		}
+		if (!status.isNewTransaction()) {
+			rollback(manager, status);
+			return End.unknown(new IllegalTransactionStateException("A step runs in a transaction of its own"));
+		}
 		try {
 			if (TransactionSynchronizationManager.isSynchronizationActive()) {
-				TransactionSynchronizationManager.registerSynchronization(new Ending(completion));
+				TransactionSynchronizationManager.registerSynchronization(new Ending(completion, store));
 			}
 			result = work.apply(PendingChanges.of(status, outer));
 		}
@@ -286,16 +293,20 @@ final class TransactionalStep {
 
 	/**
 	 * Takes note of how a transaction has ended. Unannounced, it may have committed,
-	 * whatever is reported: see {@code TransactionInspector#rollBack}.
+	 * whatever is reported, and so it may after a listener has thrown: see
+	 * {@code TransactionInspector#rollBack}.
 	 */
 	private static final class Ending implements TransactionSynchronization {
 
 		private final AtomicInteger completion;
 
+		private final SagaStore store;
+
 		private boolean announced;
 
-		private Ending(AtomicInteger completion) {
+		private Ending(AtomicInteger completion, SagaStore store) {
 			this.completion = completion;
+			this.store = store;
 		}
 
 		@Override
@@ -305,6 +316,9 @@ final class TransactionalStep {
 
 		@Override
 		public void afterCompletion(int status) {
+			if (status != STATUS_COMMITTED) {
+				this.store.rollBackInTransaction();
+			}
 			if (this.announced) {
 				this.completion.set(status);
 			}

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -20,6 +21,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.SagaStore;
@@ -231,6 +233,16 @@ public final class JdbcSagaStore implements SagaStore {
 			}
 			return locked;
 		});
+	}
+
+	@Override
+	public <T> T begin(Supplier<T> begin) {
+		return TransactionInspector.begin(begin, this.database.dataSource());
+	}
+
+	@Override
+	public void rollBackInTransaction() {
+		TransactionInspector.rollBack(this.database.dataSource());
 	}
 
 	private static Update progress(SagaSql sql, SagaOwner owner, SagaStatus status, int steps, String isNext,

@@ -7,6 +7,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.testing.FailingListener;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -81,6 +82,32 @@ class CallersTransactionTests {
 				}));
 				assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> shop.place(key));
 			}
+		});
+	}
+
+	/**
+	 * Spring does not roll back after it, and resets the connection, which commits.
+	 */
+	@Test
+	void rollsBackIfAListenerFailsBeforeTheRollback() {
+		run(Guarantee.TRANSACTION, (shop) -> {
+			FailingListener listener = shop.failingListener();
+			listener.failBeforeRollback(new IllegalStateException("a listener"));
+			assertThatIllegalArgumentException().isThrownBy(() -> shop.placeAlone("bad"));
+			listener.failBeforeRollback(new IllegalStateException("a listener"));
+			assertThatIllegalStateException().isThrownBy(() -> shop.inTransaction(() -> {
+				shop.place("k");
+				throw new IllegalArgumentException("The caller fails afterwards");
+			}));
+			listener.failBeforeRollback(new IllegalStateException("a listener"));
+			assertThatIllegalStateException().isThrownBy(() -> shop.inTransaction(() -> {
+				shop.effects().add("the caller's own");
+				assertThatIllegalArgumentException().isThrownBy(() -> shop.place("bad"));
+			}));
+			assertThat(shop.effects().committed()).isEmpty();
+			assertThat(shop.effects().records()).isZero();
+			shop.place("k");
+			assertThat(shop.effects().committed()).containsExactly("k");
 		});
 	}
 

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.method;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.FailingListener;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -39,6 +40,17 @@ final class OrderShop {
 
 	Effects effects() {
 		return this.effects;
+	}
+
+	/**
+	 * In a transaction that only the guarantee begins.
+	 */
+	void placeAlone(String key) {
+		this.orders.alone(key);
+	}
+
+	FailingListener failingListener() {
+		return FailingListener.of(this.manager);
 	}
 
 	void placeForgivingly(String key) {
@@ -99,6 +111,11 @@ final class OrderShop {
 		@Transactional(noRollbackFor = IllegalArgumentException.class)
 		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
 		public int forgivingly(String key) {
+			return place(key);
+		}
+
+		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
+		public int alone(String key) {
 			return place(key);
 		}
 

@@ -10,6 +10,7 @@ import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.testing.FailingListener;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -103,6 +104,22 @@ abstract class OutboxTransactionRules {
 			}));
 			assertThat(database().sql("select topic from rules_control").query().listOfRows()).isEmpty();
 		}
+		assertThat(events()).isEmpty();
+	}
+
+	/**
+	 * Spring does not roll back after it, and resets the connection, which commits.
+	 */
+	@Test
+	void commitsNoWorkWithoutItsEventsIfAListenerFailsBeforeTheRollback() {
+		FailingListener.of(this.context.getBean(PlatformTransactionManager.class))
+			.failBeforeRollback(new IllegalArgumentException("a listener"));
+		assertThatIllegalArgumentException().isThrownBy(() -> inTransaction((outbox) -> {
+			database().sql("insert into rules_control (topic) values ('work')").update();
+			append("lost");
+			throw new IllegalStateException("work failed");
+		}));
+		assertThat(database().sql("select topic from rules_control").query().listOfRows()).isEmpty();
 		assertThat(events()).isEmpty();
 	}
 

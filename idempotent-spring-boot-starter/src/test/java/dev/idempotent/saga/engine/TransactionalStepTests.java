@@ -2,17 +2,35 @@ package dev.idempotent.saga.engine;
 
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.UUID;
+import java.util.function.Function;
 
+import javax.sql.DataSource;
+
+import dev.idempotent.jdbc.PendingChanges;
+import dev.idempotent.saga.jdbc.JdbcSagaStore;
+import dev.idempotent.saga.jdbc.SagaTables;
+import dev.idempotent.testing.FailingListener;
+import org.h2.Driver;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,6 +39,22 @@ import static org.assertj.core.api.Assertions.assertThat;
  * does when the connection has ended.
  */
 class TransactionalStepTests {
+
+	private final DataSource dataSource = new SimpleDriverDataSource(new Driver(),
+			"jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+
+	private final JdbcTransactionManager manager = new JdbcTransactionManager(this.dataSource);
+
+	private final FailingListener listener = FailingListener.of(this.manager);
+
+	private final SagaStore store = new JdbcSagaStore(this.dataSource, new SagaTables("saga_"), Duration.ofSeconds(1));
+
+	private final JdbcClient database = JdbcClient.create(this.dataSource);
+
+	@BeforeEach
+	void createTable() {
+		this.database.sql("create table work (what varchar(100))").update();
+	}
 
 	@Test
 	void knowsNothingIfTheConnectionEndsDuringTheCommit() {
@@ -41,7 +75,7 @@ class TransactionalStepTests {
 	@Test
 	void knowsNothingIfACallbackBeforeTheCommitFailsForATransaction() {
 		UnexpectedRollbackException failure = new UnexpectedRollbackException("an inner transaction");
-		TransactionalStep.End<String> end = TransactionalStep.run(new Failing(failure), "step", (status) -> {
+		TransactionalStep.End<String> end = run(new Failing(failure), (status) -> {
 			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
 				@Override
@@ -56,8 +90,59 @@ class TransactionalStepTests {
 		assertThat(end.known()).isFalse();
 	}
 
+	/**
+	 * Spring does not roll back if a listener throws before it does or instead of the
+	 * commit, and resets the connection, which commits.
+	 */
+	@Test
+	void hasRolledBackWhateverAListenerThrows() {
+		this.listener.failBeforeCommit(new UnexpectedRollbackException("an inner transaction"));
+		assertThat(insert().known()).isTrue();
+		this.listener.failBeforeCommit(new CannotCreateTransactionException("an inner transaction"));
+		assertThat(insert().known()).isFalse();
+		this.listener.failBeforeRollback(new IllegalStateException("a listener"));
+		assertThat(TransactionalStep.run(this.manager, "step", this.store, (changes) -> {
+			this.database.sql("insert into work values ('done')").update();
+			throw new IllegalStateException("The action fails");
+		}).known()).isTrue();
+		assertThat(this.database.sql("select * from work").query().listOfRows()).isEmpty();
+	}
+
+	/**
+	 * Spring leaves the transaction open that it has begun, which the next step would
+	 * join, and not commit.
+	 */
+	@Test
+	void leavesNoTransactionIfAListenerFailsAfterTheBegin() {
+		this.listener.failAfterBegin(new IllegalStateException("a listener"));
+		assertThat(insert().known()).isTrue();
+		assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isFalse();
+		assertThat(insert().isCommitted()).isTrue();
+		assertThat(this.database.sql("select * from work").query().listOfRows()).hasSize(1);
+	}
+
+	@Test
+	void isNotCommittedByTheTransactionOfAnother() {
+		new TransactionTemplate(this.manager).executeWithoutResult((status) -> {
+			assertThat(insert().known()).isFalse();
+			status.setRollbackOnly();
+		});
+		assertThat(this.database.sql("select * from work").query().listOfRows()).isEmpty();
+	}
+
+	private TransactionalStep.End<Integer> insert() {
+		return TransactionalStep.run(this.manager, "step", this.store,
+				(changes) -> this.database.sql("insert into work values ('done')").update());
+	}
+
 	private static TransactionalStep.End<String> commitFails(RuntimeException failure) {
-		return TransactionalStep.run(new Failing(failure), "step", (status) -> "done");
+		return run(new Failing(failure), (status) -> "done");
+	}
+
+	private static TransactionalStep.End<String> run(PlatformTransactionManager manager,
+			Function<PendingChanges, String> work) {
+		return TransactionalStep.run(manager, "step", new InMemorySagaStore(InstantSource.system(), Duration.ZERO),
+				work);
 	}
 
 	/**
