@@ -11,7 +11,6 @@ import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.PendingChanges;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
-import dev.idempotent.saga.jdbc.SagaTables;
 import dev.idempotent.testing.FailingListener;
 import org.h2.Driver;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,7 +46,7 @@ class TransactionalStepTests {
 
 	private final FailingListener listener = FailingListener.of(this.manager);
 
-	private final SagaStore store = new JdbcSagaStore(this.dataSource, new SagaTables("saga_"), Duration.ofSeconds(1));
+	private final SagaStore store = new JdbcSagaStore(this.dataSource, "saga_", Duration.ofSeconds(1));
 
 	private final JdbcClient database = JdbcClient.create(this.dataSource);
 
