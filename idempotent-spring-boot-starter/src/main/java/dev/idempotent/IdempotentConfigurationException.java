@@ -19,6 +19,15 @@ public class IdempotentConfigurationException extends RuntimeException {
 	 * Creates an exception.
 	 * @param description what is wrong, with the name of the property or method
 	 * @param action what to do
+	 */
+	public IdempotentConfigurationException(String description, String action) {
+		this(description, action, null);
+	}
+
+	/**
+	 * Creates an exception.
+	 * @param description what is wrong, with the name of the property or method
+	 * @param action what to do
 	 * @param cause the failure that revealed the mistake, or {@code null}
 	 */
 	public IdempotentConfigurationException(String description, String action, @Nullable Throwable cause) {

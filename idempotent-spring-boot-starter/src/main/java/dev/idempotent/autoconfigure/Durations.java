@@ -35,13 +35,13 @@ public final class Durations {
 		if (value.compareTo(Duration.ofMillis(1)) < 0) {
 			throw new IdempotentConfigurationException(
 					"%s is %s, but must be at least 1 ms.".formatted(property, value),
-					"Set %s to a duration of at least 1 ms, such as 30s.".formatted(property), null);
+					"Set %s to a duration of at least 1 ms, such as 30s.".formatted(property));
 		}
 		if (value.compareTo(longest) > 0) {
 			String text = longest.equals(LONGEST) ? "24h" : longest.toDays() + "d";
 			throw new IdempotentConfigurationException(
 					"%s is %s, but must be at most %s.".formatted(property, value, text),
-					"Set %s to a duration of at most %s.".formatted(property, text), null);
+					"Set %s to a duration of at most %s.".formatted(property, text));
 		}
 	}
 

@@ -37,8 +37,7 @@ public class EncryptionConfiguration {
 			throw new IdempotentConfigurationException(
 					"There is a bean of type PayloadCipher, and idempotent.encryption.keys has keys.",
 					"Remove one of them. To read what was encrypted with these keys, let the bean use an "
-							+ "AesGcmPayloadCipher with them.",
-					null);
+							+ "AesGcmPayloadCipher with them.");
 		}
 		PayloadCipher cipher = properties.hasKeys() ? properties.cipher() : bean;
 		if (cipher == null && properties.readPlaintext()) {
@@ -50,7 +49,7 @@ public class EncryptionConfiguration {
 	private static IdempotentConfigurationException readPlaintextHasNoEffect() {
 		return new IdempotentConfigurationException(
 				"idempotent.encryption.read-plaintext is true, but nothing is encrypted.",
-				"Add a key under idempotent.encryption.keys, or remove idempotent.encryption.read-plaintext.", null);
+				"Add a key under idempotent.encryption.keys, or remove idempotent.encryption.read-plaintext.");
 	}
 
 	/**
@@ -92,8 +91,7 @@ public class EncryptionConfiguration {
 							"Use 1 to 32 lower-case letters, digits and dashes, such as " + KEYS
 									+ ".k1. The name of an "
 									+ "environment variable cannot contain dashes, so ids that it sets have letters and "
-									+ "digits only.",
-							null);
+									+ "digits only.");
 				}
 				decoded.put(id, decode(KEYS + "." + id, key));
 			});
@@ -104,7 +102,7 @@ public class EncryptionConfiguration {
 			if (key.contains("${")) {
 				throw new IdempotentConfigurationException(
 						property + " has a placeholder for a property or environment variable that is not set.",
-						GENERATE, null);
+						GENERATE);
 			}
 			byte[] bytes;
 			try {
@@ -112,11 +110,11 @@ public class EncryptionConfiguration {
 			}
 			catch (IllegalArgumentException ex) {
 				// Its message has a character of the key.
-				throw new IdempotentConfigurationException(property + " is not valid Base64.", GENERATE, null);
+				throw new IdempotentConfigurationException(property + " is not valid Base64.", GENERATE);
 			}
 			if (bytes.length != AesGcmPayloadCipher.KEY_BYTES) {
 				throw new IdempotentConfigurationException("%s has %d bytes, but must have %d.".formatted(property,
-						bytes.length, AesGcmPayloadCipher.KEY_BYTES), GENERATE, null);
+						bytes.length, AesGcmPayloadCipher.KEY_BYTES), GENERATE);
 			}
 			return bytes;
 		}
@@ -126,7 +124,7 @@ public class EncryptionConfiguration {
 				if (id.compareTo(other) < 0 && Arrays.equals(key, otherKey)) {
 					throw new IdempotentConfigurationException(
 							"%s.%s and %s.%s are the same key.".formatted(KEYS, id, KEYS, other),
-							"Generate a new key for one of them.", null);
+							"Generate a new key for one of them.");
 				}
 			}));
 		}
@@ -138,13 +136,13 @@ public class EncryptionConfiguration {
 			if (keys.isEmpty()) {
 				throw new IdempotentConfigurationException(
 						"idempotent.encryption.active-key is set, but " + KEYS + " has no keys.",
-						"Add the key, or remove idempotent.encryption.active-key.", null);
+						"Add the key, or remove idempotent.encryption.active-key.");
 			}
 			if (activeKey == null || !keys.containsKey(activeKey)) {
 				throw new IdempotentConfigurationException(
 						"idempotent.encryption.active-key is "
 								+ ((activeKey == null) ? "missing." : "not the id of a key under " + KEYS + "."),
-						"Set it to the id of the key that encrypts: one of " + keys.keySet() + ".", null);
+						"Set it to the id of the key that encrypts: one of " + keys.keySet() + ".");
 			}
 		}
 

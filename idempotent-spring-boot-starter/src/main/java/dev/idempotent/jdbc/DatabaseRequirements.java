@@ -66,8 +66,7 @@ public final class DatabaseRequirements {
 					stored + ", and the DataSource " + router + " routes to several databases: " + consequence + ".",
 					"Run one application for each database, or mark the DataSource of one database as @Primary. If it "
 							+ "only separates readers from writers, use Spring's LazyConnectionDataSourceProxy with a "
-							+ "read-only DataSource instead" + alternative + ".",
-					null);
+							+ "read-only DataSource instead" + alternative + ".");
 		}
 	}
 
@@ -133,13 +132,13 @@ public final class DatabaseRequirements {
 		if (manager == null) {
 			throw new IdempotentConfigurationException(
 					reason + ", and there is no transaction manager, or several without a primary one.",
-					"Add spring-boot-starter-jdbc or -data-jpa, or name one in " + place + ".", null);
+					"Add spring-boot-starter-jdbc or -data-jpa, or name one in " + place + ".");
 		}
 		if (manager instanceof PlatformTransactionManager found) {
 			return found;
 		}
 		throw new IdempotentConfigurationException(reason + ", and its transaction manager is reactive.",
-				"Name another one in " + place + ".", null);
+				"Name another one in " + place + ".");
 	}
 
 	private static TransactionManager named(BeanFactory beans, String name, String reason, String place) {
@@ -188,13 +187,12 @@ public final class DatabaseRequirements {
 					reason + ", and its transaction manager (" + manager.getClass().getName()
 							+ ") does not work on the application's DataSource.",
 					"Mark the DataSource of the manager as @Primary, or name the manager of that DataSource in " + place
-							+ ".",
-					null);
+							+ ".");
 		}
 		if (several) {
 			throw new IdempotentConfigurationException(
 					reason + ", and its transaction manager (" + manager.getClass().getName() + ") " + SEVERAL + ".",
-					"Name the manager of one DataSource in " + place + ".", null);
+					"Name the manager of one DataSource in " + place + ".");
 		}
 		return true;
 	}
@@ -240,7 +238,7 @@ public final class DatabaseRequirements {
 
 	private static IdempotentConfigurationException jta(TransactionManager manager, String reason, String action) {
 		return new IdempotentConfigurationException(reason + ", and its transaction manager ("
-				+ manager.getClass().getName() + ") is one of JTA, which is not supported.", action, null);
+				+ manager.getClass().getName() + ") is one of JTA, which is not supported.", action);
 	}
 
 	/**

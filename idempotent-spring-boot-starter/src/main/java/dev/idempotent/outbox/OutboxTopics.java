@@ -47,19 +47,19 @@ public final class OutboxTopics {
 			if (!PREFIX.matcher(publisher.prefix()).matches()) {
 				throw new IdempotentConfigurationException(
 						publisher.getClass().getName() + " has the prefix '" + publisher.prefix() + "'.",
-						"Give it a prefix of letters, digits and hyphens.", null);
+						"Give it a prefix of letters, digits and hyphens.");
 			}
 			if (publisher.prefix().equals(HANDLERS)) {
 				throw new IdempotentConfigurationException(
 						publisher.getClass().getName() + " has the prefix 'handlers', which belongs to @OutboxHandler.",
-						"Give it another prefix.", null);
+						"Give it another prefix.");
 			}
 			OutboxPublisher other = this.publishers.put(publisher.prefix(), publisher);
 			if (other != null) {
 				throw new IdempotentConfigurationException(
 						"There are two outbox publishers for '" + publisher.prefix() + ":': "
 								+ other.getClass().getName() + " and " + publisher.getClass().getName() + ".",
-						"Keep one OutboxPublisher bean for each prefix.", null);
+						"Keep one OutboxPublisher bean for each prefix.");
 			}
 		}
 		this.defaultTopic = defaultTopic;

@@ -31,7 +31,8 @@ final class ByHand implements SagaContender {
 		this.jdbc = this.store.jdbc();
 		this.transactions = this.store.bean(TransactionTemplate.class);
 		this.jdbc.execute("create table purchase (id varchar(64) primary key, status text not null)");
-		this.jdbc.execute("create table purchase_step (id varchar(64), step text, result bytea, primary key (id, step))");
+		this.jdbc
+			.execute("create table purchase_step (id varchar(64), step text, result bytea, primary key (id, step))");
 	}
 
 	@Override

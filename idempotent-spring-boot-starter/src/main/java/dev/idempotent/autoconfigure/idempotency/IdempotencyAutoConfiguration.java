@@ -66,7 +66,7 @@ public final class IdempotencyAutoConfiguration {
 			throw new IdempotentConfigurationException(
 					"Neither idempotent.namespace nor spring.application.name is set, so the keys of this application "
 							+ "could not be distinguished from those of others in the same store.",
-					"Set spring.application.name, or idempotent.namespace if the name may change.", null);
+					"Set spring.application.name, or idempotent.namespace if the name may change.");
 		}
 		requireStore(beans, properties, cache);
 		return new KeySettings(namespace, properties.maxRun(), properties.onStoreFailure() == OnStoreFailure.PROCEED,
@@ -123,7 +123,7 @@ public final class IdempotencyAutoConfiguration {
 		if (cache.isOn() && !ClassUtils.isPresent("com.github.benmanes.caffeine.cache.Cache", null)) {
 			throw new IdempotentConfigurationException(
 					"idempotent.replay-cache.max-size is set, but Caffeine is not on the class path.",
-					"Add com.github.ben-manes.caffeine:caffeine to the application, or omit the property.", null);
+					"Add com.github.ben-manes.caffeine:caffeine to the application, or omit the property.");
 		}
 	}
 
@@ -137,15 +137,13 @@ public final class IdempotencyAutoConfiguration {
 		if (configured == IdempotencyProperties.Store.JDBC) {
 			return new IdempotentConfigurationException(missing,
 					"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "
-							+ "mark one of several DataSource beans as @Primary.",
-					null);
+							+ "mark one of several DataSource beans as @Primary.");
 		}
 		return new IdempotentConfigurationException(missing,
 				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
 						+ "or add spring-boot-starter-jdbc and point spring.datasource.* at a database; "
 						+ "mark one of several RedisConnectionFactory or DataSource beans as @Primary; "
-						+ "declare a bean of type IdempotencyStore; or set idempotent.enabled=false.",
-				null);
+						+ "declare a bean of type IdempotencyStore; or set idempotent.enabled=false.");
 	}
 
 	private static IdempotencyStore cached(IdempotencyStore store, IdempotencyProperties.ReplayCache cache) {

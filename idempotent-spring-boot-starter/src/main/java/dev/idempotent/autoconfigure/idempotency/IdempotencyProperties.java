@@ -63,7 +63,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 		if (retention.compareTo(lease) < 0) {
 			throw new IdempotentConfigurationException(
 					"idempotent.retention (%s) is shorter than idempotent.lease (%s).".formatted(retention, lease),
-					"Set idempotent.retention to at least idempotent.lease.", null);
+					"Set idempotent.retention to at least idempotent.lease.");
 		}
 		requireDuration("idempotent.retention", retention);
 	}
@@ -156,7 +156,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			if (!TOKEN.matcher(header).matches()) {
 				throw new IdempotentConfigurationException(
 						"idempotent.web.header is '%s', which is not a valid header name.".formatted(header),
-						"Set it to the name of the header that carries the key, or omit it.", null);
+						"Set it to the name of the header that carries the key, or omit it.");
 			}
 			requireDuration("idempotent.web.wait-timeout", waitTimeout);
 			requireInMemory("idempotent.web.max-request-body", maxRequestBody);
@@ -171,7 +171,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			if (size.isNegative() || size.compareTo(MOST) > 0) {
 				throw new IdempotentConfigurationException(
 						"%s is %s, but bodies are buffered in memory.".formatted(property, size),
-						"Set %s to a size between 0 and %dMB.".formatted(property, MOST.toMegabytes()), null);
+						"Set %s to a size between 0 and %dMB.".formatted(property, MOST.toMegabytes()));
 			}
 		}
 
@@ -256,13 +256,13 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			if (waitReplicas < 0) {
 				throw new IdempotentConfigurationException(
 						"idempotent.redis.wait-replicas is %d.".formatted(waitReplicas),
-						"Set it to the number of replicas that must confirm a key, or to 0 to wait for none.", null);
+						"Set it to the number of replicas that must confirm a key, or to 0 to wait for none.");
 			}
 			if (waitReplicas > 0 && waitTimeout.compareTo(timeout) >= 0) {
 				throw new IdempotentConfigurationException(
 						"idempotent.redis.wait-timeout (%s) is not shorter than idempotent.redis.timeout (%s)."
 							.formatted(waitTimeout, timeout),
-						"Set idempotent.redis.wait-timeout to a shorter duration than idempotent.redis.timeout.", null);
+						"Set idempotent.redis.wait-timeout to a shorter duration than idempotent.redis.timeout.");
 			}
 		}
 
@@ -299,11 +299,11 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			requireDuration("idempotent.jdbc.sweep-interval", sweepInterval);
 			if (maxWaiters != null && maxWaiters < 1) {
 				throw new IdempotentConfigurationException("idempotent.jdbc.max-waiters is %d.".formatted(maxWaiters),
-						"Set it to the number of connections that may wait, at least 1, or omit it.", null);
+						"Set it to the number of connections that may wait, at least 1, or omit it.");
 			}
 			if (!Database.isTableName(table)) {
 				throw new IdempotentConfigurationException("idempotent.jdbc.table is not a valid table name.",
-						"Set it to a name of letters, digits and underscores, optionally with a schema.", null);
+						"Set it to a name of letters, digits and underscores, optionally with a schema.");
 			}
 		}
 
@@ -324,7 +324,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			requireDuration("idempotent.replay-cache.ttl", ttl);
 			if (maxSize.isNegative()) {
 				throw new IdempotentConfigurationException("idempotent.replay-cache.max-size is %s.".formatted(maxSize),
-						"Set it to the memory for the cache, such as 16MB, or omit it.", null);
+						"Set it to the memory for the cache, such as 16MB, or omit it.");
 			}
 		}
 
@@ -355,7 +355,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			if (validity.compareTo(Duration.ofSeconds(1)) < 0 || validity.compareTo(LONGEST) > 0) {
 				throw new IdempotentConfigurationException(
 						"idempotent.token.validity is %s, but must be between 1 s and 365 days.".formatted(validity),
-						"Set it to how long a page may be open before it is sent, such as 2h.", null);
+						"Set it to how long a page may be open before it is sent, such as 2h.");
 			}
 		}
 
@@ -427,7 +427,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 		}
 
 		private static IdempotentConfigurationException invalid(String problem) {
-			return new IdempotentConfigurationException(problem + ".", GENERATE + ".", null);
+			return new IdempotentConfigurationException(problem + ".", GENERATE + ".");
 		}
 
 		/**

@@ -58,8 +58,7 @@ class JdbcStoreConfiguration {
 				(product) -> new IdempotentConfigurationException(
 						"Idempotency keys cannot be stored in " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.jdbc.initialize-schema and store "
-								+ "them in Redis.",
-						null));
+								+ "them in Redis."));
 	}
 
 	@Bean

@@ -66,7 +66,7 @@ class RedisStoreConfiguration {
 		throw new IdempotentConfigurationException(
 				"idempotent.redis.wait-replicas needs Lettuce and a standalone or Sentinel Redis; this application "
 						+ "has another client, a cluster, or static master and replica nodes.",
-				"Omit idempotent.redis.wait-replicas, or point spring.data.redis.* at one master.", null);
+				"Omit idempotent.redis.wait-replicas, or point spring.data.redis.* at one master.");
 	}
 
 	/**

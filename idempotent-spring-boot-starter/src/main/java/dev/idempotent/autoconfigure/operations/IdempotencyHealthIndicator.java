@@ -156,7 +156,7 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 			if (maxUnsettledAge != null && maxUnsettledAge.toMillis() < 1) {
 				throw new IdempotentConfigurationException(
 						"idempotent.health.max-unsettled-age is " + maxUnsettledAge + ".",
-						"Set it to a duration of at least 1 ms, such as 15m, or omit it.", null);
+						"Set it to a duration of at least 1 ms, such as 15m, or omit it.");
 			}
 		}
 

@@ -108,7 +108,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 		Properties {
 			if (maxAge.toMillis() < 1) {
 				throw new IdempotentConfigurationException("idempotent.outbox.health.max-age is " + maxAge + ".",
-						"Set it to a duration of at least 1 ms, such as 5m, or omit it.", null);
+						"Set it to a duration of at least 1 ms, such as 5m, or omit it.");
 			}
 		}
 

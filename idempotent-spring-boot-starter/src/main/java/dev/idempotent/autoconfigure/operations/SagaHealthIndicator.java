@@ -85,7 +85,7 @@ final class SagaHealthIndicator implements HealthIndicator {
 		Properties {
 			if (maxDueAge.toMillis() < 1) {
 				throw new IdempotentConfigurationException("idempotent.saga.health.max-due-age is " + maxDueAge + ".",
-						"Set it to a duration of at least 1 ms, such as 5m, or omit it.", null);
+						"Set it to a duration of at least 1 ms, such as 5m, or omit it.");
 			}
 		}
 

@@ -63,7 +63,7 @@ final class ExternalizedEventRecorder implements ApplicationListener<PayloadAppl
 		if (publisher != null && !prefixes.contains(publisher)) {
 			throw new IdempotentConfigurationException(
 					PROPERTY + " is '" + publisher + "', and no publisher has this prefix.",
-					"Set it to one of " + prefixes + ", or add the library that provides the publisher.", null);
+					"Set it to one of " + prefixes + ", or add the library that provides the publisher.");
 		}
 	}
 

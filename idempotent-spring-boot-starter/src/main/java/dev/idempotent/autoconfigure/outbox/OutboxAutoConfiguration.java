@@ -92,7 +92,7 @@ final class OutboxAutoConfiguration {
 				(script) -> TableScript.rename(script, OutboxProperties.DEFAULT_TABLE_PREFIX,
 						"event|delayed|dead|control|transaction", properties.tablePrefix()),
 				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
-						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
+						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false."));
 	}
 
 	@Bean
@@ -165,7 +165,7 @@ final class OutboxAutoConfiguration {
 		if (topic.contains("${")) {
 			throw new IdempotentConfigurationException(
 					"idempotent.outbox.topics.[" + topic + "] has a placeholder, which is not replaced.",
-					"Write the name of the topic itself.", null);
+					"Write the name of the topic itself.");
 		}
 		try {
 			topics.resolve(topic);

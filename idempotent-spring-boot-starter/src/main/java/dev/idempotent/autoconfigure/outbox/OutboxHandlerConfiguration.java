@@ -85,7 +85,7 @@ class OutboxHandlerConfiguration {
 				throw new IdempotentConfigurationException(
 						"The Outbox is a bean of the parent context, so it appends no events for the handlers " + names
 								+ " of this one.",
-						"Declare the beans of these handlers in the parent context.", null);
+						"Declare the beans of these handlers in the parent context.");
 			}
 			properties.handlers().requireKnown(names);
 			properties.topics()

@@ -69,8 +69,7 @@ final class OutboxMethodAutoConfiguration {
 			throw new IdempotentConfigurationException(
 					"There is a @TransactionalOutbox method, and no one database to append events in.",
 					"Add spring-boot-starter-jdbc or -data-jpa and point spring.datasource.* at a database, mark one of "
-							+ "several DataSource beans as @Primary, or set idempotent.outbox.enabled=false.",
-					null);
+							+ "several DataSource beans as @Primary, or set idempotent.outbox.enabled=false.");
 		}
 		return known;
 	}

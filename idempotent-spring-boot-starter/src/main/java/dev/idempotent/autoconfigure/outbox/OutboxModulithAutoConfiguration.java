@@ -64,7 +64,7 @@ final class OutboxModulithAutoConfiguration {
 			if (!OUTBOX.equalsIgnoreCase(environment.getProperty(MODE))) {
 				throw new IdempotentConfigurationException(
 						"idempotent.outbox.modulith.publisher has no effect: " + MODE + " is not outbox.",
-						"Set " + MODE + "=outbox, or omit idempotent.outbox.modulith.publisher.", null);
+						"Set " + MODE + "=outbox, or omit idempotent.outbox.modulith.publisher.");
 			}
 		};
 	}
@@ -92,8 +92,7 @@ final class OutboxModulithAutoConfiguration {
 						"Spring Modulith's serialized externalization has no effect in an outbox.",
 						"Omit spring.modulith.events.externalization.serialize-externalization (or "
 								+ "serializeExternalization(true)) and give the events keys: events of the same target "
-								+ "and key are delivered in order.",
-						null);
+								+ "and key are delivered in order.");
 			}
 			tables.requireTables("spring.modulith.events.externalization.mode is outbox");
 			activation.activate("Spring Modulith externalizes events to it");
@@ -131,7 +130,7 @@ final class OutboxModulithAutoConfiguration {
 	private static void requireOneRecorder(ConfigurableListableBeanFactory beanFactory) {
 		if (!ClassUtils.isPresent(RECORDERS.get(1), beanFactory.getBeanClassLoader())) {
 			throw new IdempotentConfigurationException(ON + "and spring-modulith-events-core is not on the class path.",
-					"Add org.springframework.modulith:spring-modulith-events-core, or omit the property.", null);
+					"Add org.springframework.modulith:spring-modulith-events-core, or omit the property.");
 		}
 		List<String> others = recordersOfModulith(beanFactory);
 		boolean own = beanFactory.containsBean("externalizedEventRecorder");
@@ -140,14 +139,12 @@ final class OutboxModulithAutoConfiguration {
 					ON + "and besides this library's outbox, Spring Modulith has another recorder of the same events: "
 							+ String.join(", ", others) + ".",
 					"Remove the dependency that provides it (spring-modulith-starter-namastack or -jobrunr, or the "
-							+ "module of a broker), or leave externalization to it with idempotent.outbox.enabled=false.",
-					null);
+							+ "module of a broker), or leave externalization to it with idempotent.outbox.enabled=false.");
 		}
 		if (!own && others.isEmpty()) {
 			throw new IdempotentConfigurationException(ON + "and there is no outbox.",
 					"Set idempotent.outbox.enabled=true and add spring-boot-starter-jdbc or -data-jpa with one database, "
-							+ "or mark one of several DataSource beans as @Primary.",
-					null);
+							+ "or mark one of several DataSource beans as @Primary.");
 		}
 	}
 

@@ -55,15 +55,15 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		topics.forEach(OutboxProperties::onDead);
 		if (!Database.isTableName(tablePrefix)) {
 			throw new IdempotentConfigurationException("idempotent.outbox.table-prefix is not a valid table prefix.",
-					"Set it to letters, digits and underscores, optionally with a schema.", null);
+					"Set it to letters, digits and underscores, optionally with a schema.");
 		}
 		if (source != null && !isUriReference(source)) {
 			throw new IdempotentConfigurationException("idempotent.outbox.source is not a URI reference.",
-					"Set it to a URI or a path, such as /shop, or omit it.", null);
+					"Set it to a URI or a path, such as /shop, or omit it.");
 		}
 		if (deadRetention != null && deadRetention.toMillis() < 1) {
 			throw new IdempotentConfigurationException("idempotent.outbox.dead-retention is " + deadRetention + ".",
-					"Set it to a duration of at least 1 ms, such as 30d, or omit it.", null);
+					"Set it to a duration of at least 1 ms, such as 30d, or omit it.");
 		}
 	}
 
@@ -91,14 +91,14 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		String name = "idempotent.outbox.topics.[" + topic + "]";
 		if (stated.size() != 1 || !stated.keySet().iterator().next().replaceAll("\\W", "").equalsIgnoreCase("onDead")) {
 			throw new IdempotentConfigurationException(name + " has unknown properties.",
-					"Set " + name + ".on-dead only.", null);
+					"Set " + name + ".on-dead only.");
 		}
 		String value = stated.values().iterator().next();
 		return Stream.of(OnDead.values())
 			.filter((each) -> each.name().equalsIgnoreCase(value))
 			.findFirst()
 			.orElseThrow(() -> new IdempotentConfigurationException(name + ".on-dead is neither skip nor block.",
-					"Set it to one of them, or remove it.", null));
+					"Set it to one of them, or remove it."));
 	}
 
 	/**
@@ -199,7 +199,7 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		private static void require(String name, long amount, Object value, String wanted) {
 			if (amount < 1) {
 				throw new IdempotentConfigurationException("idempotent.outbox.relay." + name + " is " + value + ".",
-						"Set it to " + wanted + ", or omit it.", null);
+						"Set it to " + wanted + ", or omit it.");
 			}
 		}
 
@@ -226,19 +226,18 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 			if (maxLength != null && maxLength < 1) {
 				throw new IdempotentConfigurationException(
 						"idempotent.outbox.redis.max-length is %d.".formatted(maxLength),
-						"Set it to the minimum number of entries that a stream keeps, or omit it to keep all.", null);
+						"Set it to the minimum number of entries that a stream keeps, or omit it to keep all.");
 			}
 			if (waitReplicas < 0) {
 				throw new IdempotentConfigurationException(
 						"idempotent.outbox.redis.wait-replicas is %d.".formatted(waitReplicas),
-						"Set it to the number of replicas that must confirm a batch, or to 0 to wait for none.", null);
+						"Set it to the number of replicas that must confirm a batch, or to 0 to wait for none.");
 			}
 			if (waitReplicas > 0 && waitTimeout.compareTo(timeout) >= 0) {
 				throw new IdempotentConfigurationException(
 						"idempotent.outbox.redis.wait-timeout (%s) is not shorter than idempotent.outbox.redis.timeout (%s)."
 							.formatted(waitTimeout, timeout),
-						"Set idempotent.outbox.redis.wait-timeout to a shorter duration than idempotent.outbox.redis.timeout.",
-						null);
+						"Set idempotent.outbox.redis.wait-timeout to a shorter duration than idempotent.outbox.redis.timeout.");
 			}
 		}
 
@@ -281,7 +280,7 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		private static void require(String name, int concurrency) {
 			if (concurrency < 1) {
 				throw new IdempotentConfigurationException(NAME + name + " is " + concurrency + ".",
-						"Set it to a number of at least 1, or omit it.", null);
+						"Set it to a number of at least 1, or omit it.");
 			}
 		}
 
@@ -298,8 +297,7 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 				throw new IdempotentConfigurationException(
 						property + " names a handler that does not exist; the handlers are " + handlers + ".",
 						"Name one of them, or remove the property. A name with other characters than letters, digits, "
-								+ "hyphens and dots must be in brackets.",
-						null);
+								+ "hyphens and dots must be in brackets.");
 			}
 		}
 

@@ -36,7 +36,7 @@ class OutboxRedisConfiguration {
 			throw new IdempotentConfigurationException(
 					"idempotent.outbox.redis.wait-replicas needs Lettuce and a standalone or Sentinel Redis; this "
 							+ "application has another client, a cluster, or static master and replica nodes.",
-					"Omit idempotent.outbox.redis.wait-replicas, or point spring.data.redis.* at one master.", null);
+					"Omit idempotent.outbox.redis.wait-replicas, or point spring.data.redis.* at one master.");
 		}
 		return (lettuce != null)
 				? new RedisStreamPublisher(DedicatedRedisConnections.to(lettuce, properties.timeout()),

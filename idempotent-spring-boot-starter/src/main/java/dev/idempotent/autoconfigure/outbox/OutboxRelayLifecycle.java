@@ -78,14 +78,13 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		else if (Boolean.TRUE.equals(this.enabled)) {
 			throw new IdempotentConfigurationException(
 					"idempotent.outbox.relay.enabled is true, and " + this.tables.missingTables() + ".",
-					this.tables.howToCreateTables() + ".", null);
+					this.tables.howToCreateTables() + ".");
 		}
 		else if (this.tables.hasEventTable()) {
 			throw new IdempotentConfigurationException(
 					"Events could be appended, but not delivered: " + this.tables.missingTables() + ".",
 					this.tables.howToCreateTables() + ". Neither changes tables that exist: drop those of an earlier "
-							+ "version first, after it has delivered their events.",
-					null);
+							+ "version first, after it has delivered their events.");
 		}
 		else {
 			logger.info("The outbox relay starts with the first event: {}", this.tables.missingTables());

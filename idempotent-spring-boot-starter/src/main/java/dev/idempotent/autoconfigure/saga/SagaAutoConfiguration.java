@@ -99,7 +99,7 @@ final class SagaAutoConfiguration {
 				(script) -> TableScript.rename(script, SagaProperties.DEFAULT_TABLE_PREFIX, "instance|step",
 						properties.tablePrefix()),
 				(product) -> new IdempotentConfigurationException("Sagas are not supported on " + product + ".",
-						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.saga.initialize-schema.", null));
+						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.saga.initialize-schema."));
 	}
 
 	@Bean

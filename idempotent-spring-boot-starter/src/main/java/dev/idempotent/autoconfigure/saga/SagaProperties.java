@@ -51,7 +51,7 @@ record SagaProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30s"
 		requireNotShorter("participant-retention", participantRetention, lease);
 		if (!Database.isTableName(tablePrefix)) {
 			throw new IdempotentConfigurationException("idempotent.saga.table-prefix is not a valid table prefix.",
-					"Set it to letters, digits and underscores, optionally with a schema.", null);
+					"Set it to letters, digits and underscores, optionally with a schema.");
 		}
 	}
 
@@ -63,7 +63,7 @@ record SagaProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30s"
 	private static void requirePositive(String name, int value) {
 		if (value < 1) {
 			throw new IdempotentConfigurationException("idempotent.saga.%s is %d.".formatted(name, value),
-					"Set it to a number of at least 1, or omit it.", null);
+					"Set it to a number of at least 1, or omit it.");
 		}
 	}
 
@@ -71,7 +71,7 @@ record SagaProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30s"
 		if (value.compareTo(lease) < 0) {
 			throw new IdempotentConfigurationException(
 					"idempotent.saga.%s (%s) is shorter than idempotent.saga.lease (%s).".formatted(name, value, lease),
-					"Set idempotent.saga.%s to at least idempotent.saga.lease.".formatted(name), null);
+					"Set idempotent.saga.%s to at least idempotent.saga.lease.".formatted(name));
 		}
 		Durations.require("idempotent.saga." + name, value, IdempotencyStore.MAX_DURATION);
 	}

@@ -158,7 +158,7 @@ record Feature(Class<? extends Annotation> annotation, String property, List<Str
 		String value = environment.getProperty(property, "true").toLowerCase(Locale.ROOT);
 		if (!value.equals("true") && !FALSE.contains(value)) {
 			throw new IdempotentConfigurationException("%s is neither true nor false.".formatted(property),
-					"Set %s to true or false, or leave it out.".formatted(property), null);
+					"Set %s to true or false, or leave it out.".formatted(property));
 		}
 		return value.equals("true");
 	}

@@ -59,7 +59,7 @@ final class PropertyNamesCheck {
 		}
 		if (!this.mistakes.isEmpty()) {
 			throw new IdempotentConfigurationException(String.join(System.lineSeparator(), this.mistakes),
-					String.join(System.lineSeparator(), this.actions), null);
+					String.join(System.lineSeparator(), this.actions));
 		}
 		if (!this.variables.isEmpty()) {
 			logger.warn("These environment variables are not properties of this library and have no effect: {}",

@@ -72,8 +72,7 @@ final class RedisStreamAutoConfiguration {
 							+ "has another client, static master and replica nodes, or a factory that does not "
 							+ "reveal its servers.",
 					"Let Spring Boot make the connection factory from spring.data.redis.*, or set "
-							+ "idempotent.stream.enabled=false and read the stream by other means.",
-					null);
+							+ "idempotent.stream.enabled=false and read the stream by other means.");
 		}
 		return DedicatedRedisConnections.to(lettuce, TIMEOUT);
 	}

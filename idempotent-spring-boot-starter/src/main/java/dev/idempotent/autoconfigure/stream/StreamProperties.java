@@ -25,7 +25,7 @@ record StreamProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30
 		if (maxDeliveries < 1) {
 			throw new IdempotentConfigurationException(
 					"idempotent.stream.max-deliveries is %d.".formatted(maxDeliveries),
-					"Set it to the number of attempts at an entry, at least 1.", null);
+					"Set it to the number of attempts at an entry, at least 1.");
 		}
 	}
 

@@ -193,8 +193,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 					"The column token of the table " + this.table + " is a varchar(" + length
 							+ "), but the tokens of traced runs are longer.",
 					"Change it to varchar(" + TOKEN_LENGTH + ") by alter table, as in the script " + SCRIPT
-							+ ". Instances of an earlier version can use the changed table.",
-					null);
+							+ ". Instances of an earlier version can use the changed table.");
 		}
 	}
 

@@ -163,8 +163,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	private static IdempotentConfigurationException mistake(String described, String mistake) {
 		return new IdempotentConfigurationException(reason(described) + ", and " + mistake + ".",
-				"Let its own @Transactional join a transaction that writes, leave it out, or use Guarantee.LEASE.",
-				null);
+				"Let its own @Transactional join a transaction that writes, leave it out, or use Guarantee.LEASE.");
 	}
 
 	/**

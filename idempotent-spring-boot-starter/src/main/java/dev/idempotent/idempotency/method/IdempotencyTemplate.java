@@ -230,7 +230,7 @@ public final class IdempotencyTemplate {
 		if (this.settings.transactionSource() == null) {
 			throw new IdempotentConfigurationException(
 					"An IdempotencyTemplate has Guarantee.TRANSACTION, but there is no database for its records.",
-					"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
+					"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.");
 		}
 		return this.settings.transactionSource().joiningTransactions("IdempotencyTemplate");
 	}

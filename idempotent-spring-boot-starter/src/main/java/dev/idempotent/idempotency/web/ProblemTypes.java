@@ -126,8 +126,7 @@ record ProblemTypes(String baseUri) {
 	private static IdempotentConfigurationException mistake(String mistake) {
 		return new IdempotentConfigurationException(PROPERTY + ": " + mistake + ".",
 				"Set it to where your documentation describes the problems, such as "
-						+ "https://docs.example.com/problems/, or omit it.",
-				null);
+						+ "https://docs.example.com/problems/, or omit it.");
 	}
 
 }

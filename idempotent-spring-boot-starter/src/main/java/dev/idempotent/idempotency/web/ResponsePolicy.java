@@ -245,7 +245,7 @@ final class ResponsePolicy {
 		if (first == 0 || first > last) {
 			throw new IdempotentConfigurationException(
 					"idempotent.web.stored-statuses: '" + range + "' is not a status or a range from 100 to 499.",
-					"List statuses below 500 and ranges of them, such as 200-399, 404.", null);
+					"List statuses below 500 and ranges of them, such as 200-399, 404.");
 		}
 		BitSet statuses = new BitSet(FIRST_ERROR);
 		statuses.set(first, last + 1);
@@ -256,7 +256,7 @@ final class ResponsePolicy {
 		return names.stream().map(String::strip).peek((name) -> {
 			if (!TOKEN.matcher(name).matches()) {
 				throw new IdempotentConfigurationException(property + " has a name that is not valid.",
-						"List names of response headers, such as Location, X-Order-Id.", null);
+						"List names of response headers, such as Location, X-Order-Id.");
 			}
 		}).map((name) -> name.toLowerCase(Locale.ROOT)).collect(Collectors.toUnmodifiableSet());
 	}
@@ -265,19 +265,18 @@ final class ResponsePolicy {
 		if (!this.storedHeaders.isEmpty() && !this.excludedHeaders.isEmpty()) {
 			throw new IdempotentConfigurationException(STORED_HEADERS + " and " + EXCLUDED_HEADERS + " are both set.",
 					"Set " + STORED_HEADERS + " to store only these headers, or " + EXCLUDED_HEADERS
-							+ " to store all others.",
-					null);
+							+ " to store all others.");
 		}
 		this.storedHeaders.forEach((name) -> {
 			if (!CapturedResponse.canStore(name) && !name.equals("content-type")) {
 				throw new IdempotentConfigurationException(
 						STORED_HEADERS + " has '" + name + "', which is never stored.",
-						"Remove it: it is only valid in the response to the first request.", null);
+						"Remove it: it is only valid in the response to the first request.");
 			}
 		});
 		if (this.excludedHeaders.contains("content-type")) {
 			throw new IdempotentConfigurationException(EXCLUDED_HEADERS + " has Content-Type, which is always stored.",
-					"Remove it, or declare a bean of type ResponseRedactor that changes it.", null);
+					"Remove it, or declare a bean of type ResponseRedactor that changes it.");
 		}
 	}
 

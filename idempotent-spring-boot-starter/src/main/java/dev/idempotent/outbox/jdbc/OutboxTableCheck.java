@@ -48,7 +48,7 @@ public final class OutboxTableCheck {
 		requireOneDatabase();
 		if (!hasTables()) {
 			throw new IdempotentConfigurationException(reason + ", and " + missingTables() + ".",
-					howToCreateTables() + ".", null);
+					howToCreateTables() + ".");
 		}
 	}
 
@@ -99,7 +99,7 @@ public final class OutboxTableCheck {
 			throw new IdempotentConfigurationException(
 					"The sequence of %s.id does not increase with each insert: %s.".formatted(this.tables.event(), why)
 							+ REASON,
-					"Run '" + statement + "'" + OR, null);
+					"Run '" + statement + "'" + OR);
 		}
 	}
 
@@ -113,14 +113,14 @@ public final class OutboxTableCheck {
 			throw new IdempotentConfigurationException(
 					"The database is a node of a cluster whose nodes number rows "
 							+ "independently of each other (wsrep_on is ON)." + REASON,
-					"Use a database with one primary server" + OR, null);
+					"Use a database with one primary server" + OR);
 		}
 		String increment = variables.getOrDefault("auto_increment_increment", "1");
 		if (!increment.equals("1")) {
 			throw new IdempotentConfigurationException(
 					"auto_increment_increment is " + increment
 							+ ", as for several servers that number rows independently of each other." + REASON,
-					"Set auto_increment_increment to 1 and write to one server only" + OR, null);
+					"Set auto_increment_increment to 1 and write to one server only" + OR);
 		}
 	}
 

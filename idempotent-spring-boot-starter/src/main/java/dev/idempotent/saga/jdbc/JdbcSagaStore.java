@@ -117,7 +117,7 @@ public final class JdbcSagaStore implements SagaStore {
 			if (!missing.isEmpty()) {
 				throw new IdempotentConfigurationException(
 						"The table " + table + " of sagas lacks the columns " + String.join(", ", missing) + ".",
-						howToCreateTables(kind), null);
+						howToCreateTables(kind));
 			}
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
