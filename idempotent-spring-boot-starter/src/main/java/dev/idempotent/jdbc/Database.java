@@ -118,6 +118,18 @@ public enum Database {
 	}
 
 	/**
+	 * How to create the tables of a promise.
+	 * @param database the name of a database, in lower case
+	 * @param promise {@code idempotency}, {@code outbox} or {@code saga}
+	 * @param prefix that of the properties of the tables
+	 * @return a sentence without a full stop
+	 */
+	public static String howToCreateTables(String database, String promise, String prefix) {
+		return "Run the script " + script(database, promise) + " (it is in the jar), with the names of tables that "
+				+ prefix + ".* sets, or set " + prefix + ".initialize-schema=always";
+	}
+
+	/**
 	 * Returns whether a text can be used as the name of a table, or as its prefix,
 	 * without quotes.
 	 * @param name letters, digits and underscores, after the name of a schema and a dot

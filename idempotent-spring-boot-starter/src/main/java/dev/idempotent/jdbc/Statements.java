@@ -9,6 +9,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -66,7 +67,20 @@ public final class Statements {
 	 * @throws SQLException if the driver fails
 	 */
 	public static <T> List<T> rows(PreparedStatement query, RowMapper<T> mapper) throws SQLException {
-		try (ResultSet rows = query.executeQuery()) {
+		query.executeQuery();
+		return results(query, mapper);
+	}
+
+	/**
+	 * Reads all rows of the current result.
+	 * @param <T> the type of a row
+	 * @param executed a statement whose current result has rows
+	 * @param mapper reads a row
+	 * @return all rows
+	 * @throws SQLException if the driver fails
+	 */
+	public static <T> List<T> results(PreparedStatement executed, RowMapper<T> mapper) throws SQLException {
+		try (ResultSet rows = Objects.requireNonNull(executed.getResultSet())) {
 			return new RowMapperResultSetExtractor<>(mapper).extractData(rows);
 		}
 	}

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -93,7 +94,7 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * ({@code beforeCompletion}), and not as committed. Spring takes a
 	 * {@code TransactionException} that a synchronization throws before the commit for
 	 * one of the commit itself: it does not roll back, and resets the connection, which
-	 * commits.
+	 * commits. JPA has reset the connection of a transaction that was rolled back.
 	 * @param target the data source whose connections transaction managers bind
 	 */
 	public static void rollBack(DataSource target) {
@@ -103,7 +104,9 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 		}
 		boolean unused = join(target, (connection) -> {
 			try {
-				connection.rollback();
+				if (!connection.getAutoCommit()) {
+					connection.rollback();
+				}
 				return true;
 			}
 			catch (SQLException ex) {
@@ -113,7 +116,8 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	}
 
 	/**
-	 * Begins a transaction. If that fails, none is left on the calling thread.
+	 * Begins a transaction. If that fails on a thread that was in none, none is left on
+	 * it.
 	 * <p>
 	 * Spring leaves one open if a {@code TransactionExecutionListener} throws after its
 	 * begin.
@@ -124,17 +128,19 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 */
 	public static <T> T begin(Supplier<T> begin, DataSource target) {
 		boolean outside = !TransactionSynchronizationManager.isActualTransactionActive();
-		Set<Object> before = Set.copyOf(TransactionSynchronizationManager.getResourceMap().keySet());
-		boolean begun = false;
+		Object bound = TransactionSynchronizationManager.getResource(target);
+		Set<Object> before = Set.copyOf(TransactionSynchronizationManager.getResourceMap().values());
 		try {
-			T transaction = begin.get();
-			begun = true;
-			return transaction;
+			return begin.get();
 		}
-		finally {
-			if (!begun && outside) {
-				endLeftTransaction(target, before);
+		catch (RuntimeException | Error ex) {
+			// Spring says that there is none if it could not resume what it had
+			// suspended.
+			if (outside && (TransactionSynchronizationManager.isActualTransactionActive()
+					|| TransactionSynchronizationManager.getResource(target) != bound)) {
+				endTransaction(target, before);
 			}
+			throw ex;
 		}
 	}
 
@@ -188,13 +194,18 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * @return whether there was one
 	 */
 	public static boolean endLeftTransaction(DataSource target) {
-		return endLeftTransaction(target, Set.of());
+		boolean left = TransactionSynchronizationManager.isActualTransactionActive();
+		if (left) {
+			endTransaction(target, Set.of());
+		}
+		return left;
 	}
 
-	private static boolean endLeftTransaction(DataSource target, Set<Object> others) {
-		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
-			return false;
-		}
+	/**
+	 * Ends a transaction that its manager does not.
+	 * @param others what the thread had been bound to before it began
+	 */
+	private static void endTransaction(DataSource target, Set<Object> others) {
 		try {
 			if (isBound(target)) {
 				preventCommit(target);
@@ -202,12 +213,12 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 		}
 		finally {
 			TransactionSynchronizationManager.clear();
-			Set.copyOf(TransactionSynchronizationManager.getResourceMap().keySet())
-				.stream()
-				.filter((key) -> !others.contains(key))
-				.forEach(TransactionSynchronizationManager::unbindResourceIfPossible);
+			Map.copyOf(TransactionSynchronizationManager.getResourceMap()).forEach((key, resource) -> {
+				if (!others.contains(resource)) {
+					TransactionSynchronizationManager.unbindResourceIfPossible(key);
+				}
+			});
 		}
-		return true;
 	}
 
 	/**

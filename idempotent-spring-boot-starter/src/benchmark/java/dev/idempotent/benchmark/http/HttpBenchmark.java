@@ -100,11 +100,10 @@ class HttpBenchmark {
 	private static void warmUp(List<HttpContender> contenders, HttpLoad load) {
 		double least = Double.MAX_VALUE;
 		int withoutGain = 0;
-		int most = settings.number("warm-up", 10);
-		HttpLoad shorter = load.slice(2);
+		int most = settings.number("warm-up", 8);
 		for (int burst = 1; burst <= most && withoutGain < BURSTS_WITHOUT_GAIN; burst++) {
 			double micros = contenders.stream()
-				.mapToDouble((contender) -> contender.measure(shorter).applicationMicros())
+				.mapToDouble((contender) -> contender.measure(load).applicationMicros())
 				.sum();
 			withoutGain = (micros > least * (1 - GAIN)) ? withoutGain + 1 : 0;
 			least = Math.min(least, micros);

@@ -176,9 +176,10 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		}
 		catch (IdempotencyStoreException ex) {
 			throw new IdempotentConfigurationException(
-					"The database has no table " + this.table + " for idempotency keys, or one with other columns.",
-					"Run the script " + SCRIPT
-							+ " (it is in the jar), or set idempotent.jdbc.initialize-schema=always.",
+					"A database of idempotency keys has no table " + this.table + ", or one with other columns.",
+					Database.howToCreateTables("<database>", "idempotency", "idempotent.jdbc")
+							+ ". An operation under Guarantee.TRANSACTION needs the table in the database of its "
+							+ "transaction manager.",
 					ex);
 		}
 	}

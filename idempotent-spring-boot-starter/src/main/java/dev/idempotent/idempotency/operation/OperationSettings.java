@@ -83,8 +83,11 @@ public record OperationSettings(String name, Guarantee guarantee, Duration lease
 	 */
 	public static IdempotentConfigurationException noDatabase(String described) {
 		return mistake(described,
-				"has Guarantee.TRANSACTION (from its annotation or idempotent.guarantee), and there is no DataSource",
-				"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
+				"has Guarantee.TRANSACTION (from its annotation or idempotent.guarantee), and there is no DataSource, "
+						+ "or several of which none is primary",
+				"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, mark one of several as @Primary, or use "
+						+ "Guarantee.LEASE.",
+				null);
 	}
 
 	/**

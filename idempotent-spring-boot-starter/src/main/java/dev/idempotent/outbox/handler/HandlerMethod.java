@@ -13,6 +13,7 @@ import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.advice.ThreadContext;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
@@ -239,7 +240,7 @@ final class HandlerMethod implements EventHandler {
 			call(event, arguments);
 		}
 		finally {
-			left = this.beans.getBean(EventTable.class).endLeftTransaction();
+			left = TransactionInspector.endLeftTransaction(this.beans.getBean(EventTable.class).transactionResource());
 		}
 		return left;
 	}

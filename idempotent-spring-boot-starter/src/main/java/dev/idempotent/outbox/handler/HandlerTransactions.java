@@ -5,6 +5,7 @@ import java.util.Set;
 
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.jdbc.DatabaseRequirements;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
@@ -195,7 +196,8 @@ final class HandlerTransactions {
 
 	private TransactionStatus begin() throws NotCalledException {
 		try {
-			return this.table.begin(() -> this.manager.getTransaction(this.definition));
+			return TransactionInspector.begin(() -> this.manager.getTransaction(this.definition),
+					this.table.transactionResource());
 		}
 		catch (RuntimeException | Error ex) {
 			throw notCalled(ex);
@@ -233,7 +235,7 @@ final class HandlerTransactions {
 	private void rollback(TransactionStatus status) {
 		try {
 			if (!status.isCompleted() && this.table.isInTransaction()) {
-				this.table.rollBack();
+				TransactionInspector.rollBack(this.table.transactionResource());
 			}
 		}
 		catch (RuntimeException ex) {
@@ -298,7 +300,7 @@ final class HandlerTransactions {
 			}
 			finally {
 				if (!this.confirmed) {
-					HandlerTransactions.this.table.preventCommit();
+					TransactionInspector.preventCommit(HandlerTransactions.this.table.transactionResource());
 				}
 			}
 		}
@@ -311,7 +313,7 @@ final class HandlerTransactions {
 			this.completion = status;
 			if (!this.checked) {
 				this.rolledBack = status != STATUS_COMMITTED;
-				HandlerTransactions.this.table.rollBack();
+				TransactionInspector.rollBack(HandlerTransactions.this.table.transactionResource());
 			}
 		}
 

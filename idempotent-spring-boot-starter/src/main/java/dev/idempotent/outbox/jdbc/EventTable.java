@@ -17,7 +17,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -82,7 +81,7 @@ public class EventTable {
 	 * The key under which transactions bind their resource to the thread.
 	 * @return the data source
 	 */
-	public Object transactionResource() {
+	public DataSource transactionResource() {
 		return this.database.dataSource();
 	}
 
@@ -180,7 +179,9 @@ public class EventTable {
 				? this.database.runAtOnce(
 						"select h.*, (select " + Database.POSTGRESQL.epoch(this.tables.event()) + ") as epoch from "
 								+ OutboxDatabase.rows(rows) + " w(lane, above) cross join lateral (" + sql + ") h",
-						rows, (statement) -> read(statement, (row, number) -> head(row, row.getString("epoch"))))
+						rows,
+						(statement) -> Statements.results(statement,
+								(row, number) -> head(row, row.getString("epoch"))))
 				: union(looks, sql, (look) -> List.of(look.lane(), look.above()), (row, number) -> head(row, null));
 		heads.sort(Comparator.comparingLong(Head::lane).thenComparingLong(Head::id));
 		return heads;
@@ -239,10 +240,10 @@ public class EventTable {
 				+ after(lease) + whereLocked(rows, isDue() + " = 1", "for update skip locked") + " returning "
 				+ (reads ? columns : "id");
 		if (reads) {
-			return this.database.runAtOnce(sql, rows, (statement) -> read(statement, EventTable::claim));
+			return this.database.runAtOnce(sql, rows, (statement) -> Statements.results(statement, EventTable::claim));
 		}
-		Set<Long> claimed = new HashSet<>(
-				this.database.runAtOnce(sql, rows, (statement) -> read(statement, (row, number) -> row.getLong("id"))));
+		Set<Long> claimed = new HashSet<>(this.database.runAtOnce(sql, rows,
+				(statement) -> Statements.results(statement, (row, number) -> row.getLong("id"))));
 		return read(heads.stream().filter((head) -> claimed.contains(head.id())).toList(), columns);
 	}
 
@@ -319,7 +320,7 @@ public class EventTable {
 		return this.database.runAtOnce(
 				"select r.* from " + OutboxDatabase.rows(rows) + " c(lane, id, attempts) cross join lateral ("
 						+ sql.formatted("c.lane", "c.id", "c.attempts + 1") + " limit 1) r",
-				rows, (statement) -> read(statement, EventTable::claim));
+				rows, (statement) -> Statements.results(statement, EventTable::claim));
 	}
 
 	/**
@@ -413,38 +414,6 @@ public class EventTable {
 		return (evidence instanceof UUID mark) ? unmark(mark)
 				: this.database.join((connection) -> this.database.kind(connection) != Database.POSTGRESQL
 						|| TransactionInspector.canCommit(connection));
-	}
-
-	/**
-	 * Rolls back what the connection of the calling thread's transaction has not
-	 * committed, and closes it, so that its commit fails.
-	 */
-	public void preventCommit() {
-		TransactionInspector.preventCommit(this.database.dataSource());
-	}
-
-	/**
-	 * Has a manager begin a transaction. If that fails, none is left on the calling
-	 * thread.
-	 */
-	public <T> T begin(Supplier<T> begin) {
-		return TransactionInspector.begin(begin, this.database.dataSource());
-	}
-
-	/**
-	 * Ends a transaction that other code has left open on the calling thread.
-	 * @return whether there was one
-	 */
-	public boolean endLeftTransaction() {
-		return TransactionInspector.endLeftTransaction(this.database.dataSource());
-	}
-
-	/**
-	 * Rolls back what the connection of the calling thread's transaction has not
-	 * committed.
-	 */
-	public void rollBack() {
-		TransactionInspector.rollBack(this.database.dataSource());
 	}
 
 	/**
@@ -672,16 +641,6 @@ public class EventTable {
 			String sql = String.join(" union all ", Collections.nCopies(some.size(), "(" + one + ")"));
 			List<Object> all = some.stream().flatMap((element) -> parameters.apply(element).stream()).toList();
 			read.addAll(this.database.query((connection) -> Statements.query(connection, sql, all, mapper)));
-		}
-		return read;
-	}
-
-	private static <T> List<T> read(PreparedStatement executed, RowMapper<T> mapper) throws SQLException {
-		List<T> read = new ArrayList<>();
-		try (ResultSet rows = Objects.requireNonNull(executed.getResultSet())) {
-			while (rows.next()) {
-				read.add(mapper.mapRow(rows, read.size()));
-			}
 		}
 		return read;
 	}

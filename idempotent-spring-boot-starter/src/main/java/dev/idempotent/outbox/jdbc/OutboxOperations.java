@@ -29,7 +29,7 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 /**
  * Lists the events that are not delivered yet, changes those that block their keys,
  * counts the others and pauses topics, for operators. A page of a list examines a limited
- * number of rows, whatever the filter, and takes no locks. Changes are made in batches,
+ * number of rows, whatever the filter, and takes no locks. Events are changed in batches,
  * each in a transaction of its own; completed batches stay committed. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */

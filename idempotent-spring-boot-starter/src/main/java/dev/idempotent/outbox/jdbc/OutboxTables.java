@@ -66,8 +66,7 @@ record OutboxTables(String prefix) {
 	 * Describes how to create the tables, as a sentence without a full stop.
 	 */
 	static String howToCreate() {
-		return "Run the script " + Database.script("<database>", "outbox")
-				+ " (it is in the jar), or set idempotent.outbox.initialize-schema=always";
+		return Database.howToCreateTables("<database>", "outbox", "idempotent.outbox");
 	}
 
 	/**

@@ -73,9 +73,6 @@ abstract class RedisPublisher implements OutboxPublisher, AutoCloseable {
 		this.waitTimeout = Duration.ZERO;
 	}
 
-	/**
-	 * The events of a key are one command, or are sent one after the other.
-	 */
 	@Override
 	public final boolean keepsOrder() {
 		return this.command.keepsOrder();

@@ -7,6 +7,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 import dev.idempotent.jdbc.PendingChanges;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
@@ -216,7 +217,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		boolean notRolledBack = this.completing ? this.phase == Phase.OPEN && status == STATUS_UNKNOWN
 				: hasEvents && status != STATUS_COMMITTED;
 		if (notRolledBack) {
-			this.table.rollBack();
+			TransactionInspector.rollBack(this.table.transactionResource());
 			return;
 		}
 		// If the outcome is unknown, there may be rows.

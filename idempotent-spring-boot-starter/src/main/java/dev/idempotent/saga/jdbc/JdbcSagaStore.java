@@ -128,8 +128,7 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	private static String howToCreateTables(Database kind) {
-		return "Run the script " + Database.script(kind.name().toLowerCase(Locale.ROOT), "saga")
-				+ " (it is in the jar), or set idempotent.saga.initialize-schema=always.";
+		return Database.howToCreateTables(kind.name().toLowerCase(Locale.ROOT), "saga", "idempotent.saga") + ".";
 	}
 
 	@Override

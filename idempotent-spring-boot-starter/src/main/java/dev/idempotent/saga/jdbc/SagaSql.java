@@ -2,7 +2,6 @@ package dev.idempotent.saga.jdbc;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -13,7 +12,6 @@ import dev.idempotent.saga.SagaStatus;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.RowMapper;
-import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 
 /**
  * Statements on the tables of sagas, on a connection of the caller. The tables may have
@@ -47,10 +45,12 @@ final class SagaSql {
 			+ "true), set_config('enable_seqscan', 'off', true); ";
 
 	/**
-	 * The statements of the application follow in the same transaction.
+	 * The statements of the application follow in the same transaction. Without one, a
+	 * driver that sends each statement in a transaction of its own, as in the simple
+	 * protocol, has ended the setting.
 	 */
-	private static final String AS_BEFORE = "; select set_config('enable_seqscan', "
-			+ "current_setting('idempotent.seqscan'), true)";
+	private static final String AS_BEFORE = "; select set_config('enable_seqscan', coalesce(nullif("
+			+ "current_setting('idempotent.seqscan', true), ''), current_setting('enable_seqscan')), true)";
 
 	private final Connection connection;
 
@@ -145,11 +145,7 @@ final class SagaSql {
 	 * Executes a query that finds all rows by ids of sagas.
 	 */
 	<T> List<T> queryById(String sql, List<? extends @Nullable Object> parameters, RowMapper<T> mapper) {
-		return byId(sql, parameters, (statement) -> {
-			try (ResultSet rows = statement.getResultSet()) {
-				return new RowMapperResultSetExtractor<>(mapper).extractData(rows);
-			}
-		});
+		return byId(sql, parameters, (statement) -> Statements.results(statement, mapper));
 	}
 
 	boolean existsById(String sql, @Nullable Object... parameters) {
@@ -169,11 +165,11 @@ final class SagaSql {
 	 * back, too.
 	 */
 	private <T> T byId(String sql, List<? extends @Nullable Object> parameters, PreparedStatementCallback<T> result) {
-		boolean planned = this.database == Database.POSTGRESQL;
-		return Statements.run(this.connection, planned ? BY_INDEX + sql + AS_BEFORE : sql, false, parameters,
+		boolean postgres = this.database == Database.POSTGRESQL;
+		return Statements.run(this.connection, postgres ? BY_INDEX + sql + AS_BEFORE : sql, false, parameters,
 				(statement) -> {
 					statement.execute();
-					if (planned) {
+					if (postgres) {
 						statement.getMoreResults();
 					}
 					return result.doInPreparedStatement(statement);
