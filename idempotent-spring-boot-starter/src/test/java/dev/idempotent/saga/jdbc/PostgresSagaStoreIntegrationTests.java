@@ -1,10 +1,13 @@
 package dev.idempotent.saga.jdbc;
 
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 import static dev.idempotent.saga.engine.SagaSamples.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,6 +45,27 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 		});
 		assertThat(this.store.find(this.saga.id())).isNotNull();
 		assertThat(rows.template().queryForObject("select current_setting('enable_seqscan')", String.class))
+			.isEqualTo("on");
+	}
+
+	/**
+	 * With some settings, a driver sends each statement of a round trip by itself, or
+	 * those only that it has often sent.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "preferQueryMode=simple", "preferQueryMode=extendedForPrepared", "prepareThreshold=0",
+			"prepareThreshold=1", "stringtype=unspecified", "autosave=always" })
+	void worksWithAnyProtocol(String setting) {
+		HikariDataSource pool = postgres.connect(postgres.url() + "?" + setting);
+		pool.setMaximumPoolSize(1);
+		SagaStore sagas = new JdbcSagaStore(pool, rows.tables().prefix(), LEASE);
+		assertThat(sagas.insert(this.saga, this.done)).isTrue();
+		for (int i = 0; i < 12; i++) {
+			assertThat(sagas.find(this.saga.id())).isNotNull();
+			assertThat(sagas.insert(this.saga, this.done)).isFalse();
+			assertThat(sagas.takeOver(this.saga.id(), "another", LEASE)).isNull();
+		}
+		assertThat(new JdbcTemplate(pool).queryForObject("select current_setting('enable_seqscan')", String.class))
 			.isEqualTo("on");
 	}
 
