@@ -1,0 +1,86 @@
+package dev.idempotent.saga.method;
+
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.idempotent.saga.Saga;
+import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.StepRefusedException;
+import dev.idempotent.testing.RealPostgres;
+import jakarta.persistence.EntityManager;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The driver of PostgreSQL does not roll back a connection that JPA has already reset.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class SagasWithJpaIntegrationTests {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@Test
+	void rollARefusedStepBackOnce(CapturedOutput output) {
+		SagaApplication.with(Configured.class, Pages.class)
+			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
+			.withPropertyValues(postgres.properties().toArray(String[]::new))
+			.withPropertyValues("idempotent.saga.initialize-schema=always", "idempotent.jdbc.initialize-schema=always")
+			.run((context) -> {
+				JdbcTemplate sql = new JdbcTemplate(postgres.connect());
+				sql.execute("drop table if exists page");
+				sql.execute("create table page (id int)");
+				Pages pages = context.getBean(Pages.class);
+				assertThatExceptionOfType(SagaCompensatedException.class)
+					.isThrownBy(() -> pages.write(UUID.randomUUID().toString()));
+				assertThat(output).doesNotContain("threw exception");
+				assertThat(pages.written()).isEqualTo(1);
+				assertThat(sql.queryForObject("select count(*) from page", Integer.class)).isZero();
+			});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Configured {
+
+	}
+
+	static class Pages {
+
+		private final AtomicInteger written = new AtomicInteger();
+
+		private final SagaSteps saga;
+
+		private final EntityManager entities;
+
+		Pages(SagaSteps saga, EntityManager entities) {
+			this.saga = saga;
+			this.entities = entities;
+		}
+
+		int written() {
+			return this.written.get();
+		}
+
+		@Saga(key = "#id")
+		public void write(String id) {
+			this.saga.step("write").runInTransaction(() -> {
+				this.written.incrementAndGet();
+				this.entities.createNativeQuery("insert into page values (1)").executeUpdate();
+				throw new StepRefusedException("The page is full");
+			});
+		}
+
+	}
+
+}
