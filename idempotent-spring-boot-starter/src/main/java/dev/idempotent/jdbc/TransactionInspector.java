@@ -94,7 +94,7 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * ({@code beforeCompletion}), and not as committed. Spring takes a
 	 * {@code TransactionException} that a synchronization throws before the commit for
 	 * one of the commit itself: it does not roll back, and resets the connection, which
-	 * commits. JPA has reset the connection of a transaction that was rolled back.
+	 * commits. Does nothing to a connection that JPA has reset after a rollback.
 	 * @param target the data source whose connections transaction managers bind
 	 */
 	public static void rollBack(DataSource target) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
@@ -32,6 +33,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * What the failure of a commit proves if the manager reports a rollback, as that of JPA
@@ -116,6 +118,25 @@ class TransactionalStepTests {
 		this.listener.failAfterBegin(new IllegalStateException("a listener"));
 		assertThat(insert().known()).isTrue();
 		assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isFalse();
+		assertThat(insert().isCommitted()).isTrue();
+		assertThat(this.database.sql("select * from work").query().listOfRows()).hasSize(1);
+	}
+
+	/**
+	 * Spring cannot resume the synchronizations around it, and says that there is no
+	 * transaction.
+	 */
+	@Test
+	void leavesNoConnectionIfAListenerFailsWithinSynchronizations() {
+		TransactionTemplate around = new TransactionTemplate(this.manager);
+		around.setPropagationBehavior(TransactionDefinition.PROPAGATION_SUPPORTS);
+		AtomicBoolean bound = new AtomicBoolean(true);
+		assertThatIllegalStateException().isThrownBy(() -> around.executeWithoutResult((status) -> {
+			this.listener.failAfterBegin(new IllegalStateException("a listener"));
+			insert();
+			bound.set(TransactionSynchronizationManager.hasResource(this.dataSource));
+		}));
+		assertThat(bound).isFalse();
 		assertThat(insert().isCommitted()).isTrue();
 		assertThat(this.database.sql("select * from work").query().listOfRows()).hasSize(1);
 	}
