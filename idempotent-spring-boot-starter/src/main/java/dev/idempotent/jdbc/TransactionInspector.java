@@ -149,9 +149,10 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * has not committed.
 	 * <p>
 	 * Spring does not roll back if a {@code TransactionExecutionListener} throws before,
-	 * and resets the connection, which commits.
+	 * and resets the connection, which commits. Nor does a manager that lets the caller
+	 * commit ({@code globalRollbackOnParticipationFailure}), unless told by the status.
 	 * @param manager the manager
-	 * @param status the transaction of the calling thread
+	 * @param status the transaction of the calling thread, which is not completed
 	 * @param target the data source whose connections transaction managers bind
 	 */
 	public static void rollBack(PlatformTransactionManager manager, TransactionStatus status, DataSource target) {
@@ -167,6 +168,7 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 
 			});
 		}
+		status.setRollbackOnly();
 		manager.rollback(status);
 	}
 

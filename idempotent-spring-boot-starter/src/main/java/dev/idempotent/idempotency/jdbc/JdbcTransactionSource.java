@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.jdbc.DatabaseRequirements;
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -83,7 +84,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 		this.beanFactory = beanFactory;
 		this.managerName = managerName;
 		this.attributes = attributes;
-		this.dataSource = dataSource;
+		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
 		this.table = table;
 		this.queue = new ClaimQueue(maxWaiters, lockTimeout);
 		this.sweepers = sweepers;

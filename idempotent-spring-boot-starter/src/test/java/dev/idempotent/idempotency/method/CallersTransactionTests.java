@@ -111,6 +111,17 @@ class CallersTransactionTests {
 		});
 	}
 
+	@Test
+	void rollsBackIfTheManagerWouldLetTheCallerCommitAfterAFailure() {
+		run(Guarantee.TRANSACTION, (shop) -> {
+			shop.forgiveParticipants();
+			assertThatExceptionOfType(UnexpectedRollbackException.class).isThrownBy(() -> shop
+				.inTransaction(() -> assertThatIllegalArgumentException().isThrownBy(() -> shop.place("bad"))));
+			assertThat(shop.effects().committed()).isEmpty();
+			assertThat(shop.effects().records()).isZero();
+		});
+	}
+
 	private static List<RuntimeException> failures() {
 		return List.of(new CannotCreateTransactionException("no connection"),
 				new UnexpectedRollbackException("an inner transaction"));

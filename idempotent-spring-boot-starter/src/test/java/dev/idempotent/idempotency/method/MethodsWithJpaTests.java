@@ -2,6 +2,8 @@ package dev.idempotent.idempotency.method;
 
 import java.util.function.Consumer;
 
+import javax.sql.DataSource;
+
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.persistence.Entity;
@@ -10,11 +12,13 @@ import jakarta.persistence.Id;
 import org.hibernate.FlushMode;
 import org.hibernate.Session;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -38,6 +42,16 @@ class MethodsWithJpaTests {
 			assertThat(booked(context)).isOne();
 			assertThat(context.getBean(Effects.class).records()).isOne();
 		});
+	}
+
+	@Test
+	void commitTheirRecordIfTheDataSourceJoinsTransactions() {
+		run((context) -> {
+			assertThat(context.getBean(DataSource.class)).isInstanceOf(TransactionAwareDataSourceProxy.class);
+			assertThat(context.getBean(Seats.class).book("k", "1A")).isEqualTo("1A booked");
+			assertThat(booked(context)).isOne();
+			assertThat(context.getBean(Effects.class).records()).isOne();
+		}, JoiningDataSource.class);
 	}
 
 	@Test
@@ -97,8 +111,9 @@ class MethodsWithJpaTests {
 			.getSingleResult();
 	}
 
-	private static void run(Consumer<AssertableApplicationContext> test) {
+	private static void run(Consumer<AssertableApplicationContext> test, Class<?>... more) {
 		MethodApplication.with(Entities.class, Seats.class)
+			.withUserConfiguration(more)
 			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
 			.withPropertyValues("spring.jpa.hibernate.ddl-auto=create")
 			.run(test::accept);
@@ -107,6 +122,15 @@ class MethodsWithJpaTests {
 	@Configuration(proxyBeanMethods = false)
 	@EntityScan(basePackageClasses = MethodsWithJpaTests.class)
 	static class Entities {
+
+	}
+
+	static class JoiningDataSource implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String name) {
+			return (bean instanceof DataSource target) ? new TransactionAwareDataSourceProxy(target) : bean;
+		}
 
 	}
 

@@ -7,6 +7,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -51,6 +52,13 @@ final class OrderShop {
 
 	FailingListener failingListener() {
 		return FailingListener.of(this.manager);
+	}
+
+	/**
+	 * Lets a caller commit after a method that has joined its transaction has failed.
+	 */
+	void forgiveParticipants() {
+		((AbstractPlatformTransactionManager) this.manager).setGlobalRollbackOnParticipationFailure(false);
 	}
 
 	void placeForgivingly(String key) {
