@@ -19,7 +19,7 @@ function checkOut() {
     userId: VISITOR + ' ' + key.slice(0, 8), item: 'Coffee coupon', amount: outcome.amount, method: outcome.method,
     crash: crash || null, delay: STEP_MILLIS
   };
-  shown = { key: key, command: command, id: null, status: '', seen: Infinity, owner: null, settled: crash === '', endedAt: 0 };
+  shown = { key: key, command: command, id: null, status: '', seen: 0, owner: null, settled: crash === '', endedAt: 0 };
   const checkout = shown;
   byId('check-out').disabled = true;
   byId('saga-log').replaceChildren();
@@ -30,13 +30,10 @@ function checkOut() {
   showText('saga-sentence', crash ? 'A second JVM takes it. Its first start takes some seconds.' : 'Starting …');
   byId('saga-sentence').className = '';
   logLine('The request is sent, with the key ' + key.slice(0, 8) + '…', Date.now());
-  lastEvent().then((number) => {
-    checkout.seen = number;
-    return send(post('/api/chaos/gateway', { refunds: outcome.refunds }, null, ''));
-  }).then(() => startAt(checkout, crash ? OWNERS + '/start' : CHECKOUT + '/start', ATTEMPTS));
+  send(post('/api/chaos/gateway', { refunds: outcome.refunds }, null, '')).then(() => startAt(checkout, crash ? OWNERS + '/start' : CHECKOUT + '/start', ATTEMPTS));
 }
 
-/** Sends the request until it is accepted. Only the first goes to the second JVM. */
+/** Sends the request until it is accepted. A second JVM gets it until one may have begun: 503 says that none has. */
 function startAt(checkout, url, attempts) {
   const followed = window.setInterval(() => followOwners(checkout), POLL_MILLIS);
   return send(post(url, checkout.command, checkout.key, '')).then((answer) => {
@@ -48,6 +45,9 @@ function startAt(checkout, url, attempts) {
       poll(checkout);
     } else if (attempts === 0 || (answer.status >= 400 && answer.status < 500 && answer.status !== 409)) {
       failed(checkout, answer);
+    } else if (answer.status === 503) {
+      showText('saga-sentence', parsed(answer.body).detail || 'The shop does not respond.');
+      window.setTimeout(() => startAt(checkout, url, attempts - 1), STEP_MILLIS);
     } else {
       if (url !== CHECKOUT + '/start') {
         logLine('No response. The same request is sent again, to this JVM.', Date.now());
@@ -96,9 +96,10 @@ function isOver(checkout) {
   return ended && (checkout.settled || Date.now() - checkout.endedAt > LATE_MILLIS);
 }
 
-/** Logs what has happened to second JVMs since the checkout was sent. */
+/** Logs what has happened to the second JVMs that were given the checkout. */
 function followOwners(checkout) {
-  return ownerEvents().then((events) => events.filter((event) => event.number > checkout.seen).forEach((event) => {
+  return ownerEvents().then((events) => events.filter((event) => event.number > checkout.seen
+      && checkout.key.startsWith(event.checkout || '-')).forEach((event) => {
     checkout.seen = event.number;
     checkout.owner = event.what === 'READY' ? checkout.owner : event;
     checkout.settled = checkout.settled || ['HALTS', 'FENCED', 'ENDED'].includes(event.what);
@@ -110,10 +111,6 @@ function followOwners(checkout) {
 
 function ownerEvents() {
   return get(OWNERS).then((answer) => parsed(answer.body).events || []);
-}
-
-function lastEvent() {
-  return ownerEvents().then((events) => events.reduce((last, event) => event.number, 0));
 }
 
 function resolve(action, note) {

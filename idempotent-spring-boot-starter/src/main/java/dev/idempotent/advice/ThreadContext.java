@@ -1,5 +1,6 @@
 package dev.idempotent.advice;
 
+import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -10,7 +11,9 @@ import org.springframework.context.i18n.LocaleContext;
 import org.springframework.context.i18n.LocaleContextHolder;
 import org.springframework.security.core.context.SecurityContext;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.context.SecurityContextHolderStrategy;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 
@@ -83,12 +86,16 @@ public final class ThreadContext {
 		}
 
 		/**
-		 * Does not read the context of the thread, which may come from a session.
+		 * Does not read the context of the thread, which may come from a session, except
+		 * from a strategy that does not defer it: that would read it when it is put back.
 		 */
 		static Runnable detach() {
-			Supplier<SecurityContext> own = SecurityContextHolder.getDeferredContext();
-			SecurityContextHolder.setContext(SecurityContextHolder.createEmptyContext());
-			return () -> SecurityContextHolder.setDeferredContext(own);
+			SecurityContextHolderStrategy strategy = SecurityContextHolder.getContextHolderStrategy();
+			Method deferred = ReflectionUtils.findMethod(strategy.getClass(), "getDeferredContext");
+			SecurityContext read = (deferred != null && deferred.isDefault()) ? strategy.getContext() : null;
+			Supplier<SecurityContext> own = (read != null) ? () -> read : strategy.getDeferredContext();
+			strategy.setContext(strategy.createEmptyContext());
+			return () -> strategy.setDeferredContext(own);
 		}
 
 	}

@@ -66,7 +66,7 @@ class OwnerController {
 	}
 
 	private ResponseEntity<String> forward(String path, String key, String body) throws InterruptedException {
-		OwnerProcess owner = this.owners.take();
+		OwnerProcess owner = this.owners.take(key);
 		HttpRequest request = HttpRequest.newBuilder(owner.address().join().resolve(path))
 			.timeout(TIMEOUT)
 			.header("Content-Type", MediaType.APPLICATION_JSON_VALUE)

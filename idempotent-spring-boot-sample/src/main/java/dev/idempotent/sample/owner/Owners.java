@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -37,9 +37,14 @@ class Owners implements DisposableBean {
 
 	private static final int EVENTS = 20;
 
+	private static final int SHOWN_OF_KEY = 8;
+
 	private final OwnerLauncher launcher;
 
-	private final Set<OwnerProcess> busy = new HashSet<>();
+	/**
+	 * Those that have a checkout, with the beginning of its key.
+	 */
+	private final Map<OwnerProcess, String> busy = new HashMap<>();
 
 	private final Deque<OwnerEvent> events = new ArrayDeque<>();
 
@@ -68,11 +73,12 @@ class Owners implements DisposableBean {
 
 	/**
 	 * Takes the child that waits, which ends within a minute.
+	 * @param key the key of its checkout
 	 * @return the child, which takes requests
 	 * @throws OwnerUnavailableException if too many are busy, or it does not start
 	 */
-	OwnerProcess take() {
-		OwnerProcess taken = next();
+	OwnerProcess take(String key) {
+		OwnerProcess taken = next(key.substring(0, Math.min(key.length(), SHOWN_OF_KEY)));
 		try {
 			taken.address().get(START.toMillis(), TimeUnit.MILLISECONDS);
 			taken.limit(CHECKOUT);
@@ -88,32 +94,33 @@ class Owners implements DisposableBean {
 		}
 	}
 
-	private synchronized OwnerProcess next() {
+	private synchronized OwnerProcess next(String checkout) {
 		if (this.busy.size() >= MOST_BUSY) {
 			throw OwnerUnavailableException.busy();
 		}
 		OwnerProcess taken = prepare();
 		this.warm = null;
-		this.busy.add(taken);
+		this.busy.put(taken, checkout);
 		return taken;
 	}
 
 	private synchronized void replace(OwnerProcess ended) {
-		if (this.busy.remove(ended) && !this.closed) {
+		if (this.busy.remove(ended) != null && !this.closed) {
 			prepare();
 		}
 	}
 
 	private void hear(OwnerProcess owner, OwnerLine line) {
-		add(owner.pid(), line);
+		add(owner, line);
 		if (line.word() == OwnerLine.Word.ENDED || line.word() == OwnerLine.Word.FENCED) {
 			owner.limit(FAREWELL);
 		}
 	}
 
-	private synchronized void add(long pid, OwnerLine line) {
+	private synchronized void add(OwnerProcess owner, OwnerLine line) {
 		this.heard++;
-		this.events.addLast(new OwnerEvent(this.heard, pid, line.word().name(), line.detail(), Instant.now()));
+		this.events.addLast(new OwnerEvent(this.heard, owner.pid(), this.busy.getOrDefault(owner, ""),
+				line.word().name(), line.detail(), Instant.now()));
 		if (this.events.size() > EVENTS) {
 			this.events.removeFirst();
 		}
@@ -134,7 +141,7 @@ class Owners implements DisposableBean {
 		if (this.warm != null) {
 			this.warm.kill();
 		}
-		this.busy.forEach(OwnerProcess::kill);
+		this.busy.keySet().forEach(OwnerProcess::kill);
 	}
 
 	/**

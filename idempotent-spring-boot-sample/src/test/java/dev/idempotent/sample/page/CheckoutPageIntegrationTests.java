@@ -3,6 +3,7 @@ package dev.idempotent.sample.page;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 
 import javax.sql.DataSource;
 
@@ -10,6 +11,8 @@ import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
@@ -79,6 +82,29 @@ class CheckoutPageIntegrationTests {
 		this.page.awaitTexts("#saga-log span",
 				(texts) -> texts.stream().anyMatch((text) -> text.endsWith("crashes: after the charge")));
 		this.page.awaitTexts("#saga-effects", EFFECTS);
+	}
+
+	@Test
+	@DisabledOnOs(value = OS.WINDOWS, disabledReason = "its processes know no signals")
+	void waitsForASecondJvmWhileOthersAreBusy(@LocalServerPort int port) throws IOException {
+		try (ShopPage first = new ShopPage(port); ShopPage second = new ShopPage(port)) {
+			for (ShopPage busy : List.of(first, second)) {
+				busy.choose("crash", "pause");
+				busy.click("check-out");
+				busy.awaitTexts("#saga-sentence", (texts) -> texts.get(0).startsWith("Running"));
+			}
+			this.page.choose("crash", "after-call");
+			this.page.click("check-out");
+			this.page.awaitTexts("#saga-sentence", "The second JVMs are busy. Try again in a minute.");
+			this.page.awaitTexts("#saga-sentence", COMPLETE);
+			this.page.awaitTexts("#saga-reason",
+					(texts) -> texts.get(0).endsWith("has crashed. This JVM has finished it."));
+			assertThat(this.page.texts("#saga-log span")).noneMatch((text) -> text.contains("paused"));
+			for (ShopPage busy : List.of(first, second)) {
+				busy.awaitTexts("#saga-reason", (texts) -> texts.get(0).startsWith("This JVM has finished it.")
+						&& texts.get(0).contains("continued too late"));
+			}
+		}
 	}
 
 	@Test

@@ -60,12 +60,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	public IdempotencyProperties {
 		requireDuration("idempotent.lease", lease);
 		requireDuration("idempotent.max-run", maxRun);
-		if (retention.compareTo(lease) < 0) {
-			throw new IdempotentConfigurationException(
-					"idempotent.retention (%s) is shorter than idempotent.lease (%s).".formatted(retention, lease),
-					"Set idempotent.retention to at least idempotent.lease.");
-		}
-		requireDuration("idempotent.retention", retention);
+		Durations.requireRetention("idempotent.retention", retention, "idempotent.lease", lease);
 	}
 
 	Guarantee defaultGuarantee() {

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.function.Supplier;
 
-import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.Durations;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
@@ -153,10 +153,8 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 	record Properties(@Nullable Duration maxUnsettledAge) {
 
 		Properties {
-			if (maxUnsettledAge != null && maxUnsettledAge.toMillis() < 1) {
-				throw new IdempotentConfigurationException(
-						"idempotent.health.max-unsettled-age is " + maxUnsettledAge + ".",
-						"Set it to a duration of at least 1 ms, such as 15m, or omit it.");
+			if (maxUnsettledAge != null) {
+				Durations.requirePositive("idempotent.health.max-unsettled-age", maxUnsettledAge, "15m");
 			}
 		}
 

@@ -16,6 +16,7 @@ import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.dao.DataAccessException;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 
@@ -77,6 +78,16 @@ abstract class OperatorEndpoint {
 	 * @return {@code null} for a failure of another kind
 	 */
 	abstract @Nullable Refusal refusal(RuntimeException failure);
+
+	/**
+	 * Explains a failure of the database.
+	 * @param action what to do
+	 * @return {@code null} for a failure of another kind
+	 */
+	static @Nullable Refusal ofDatabase(RuntimeException failure, String action) {
+		return (failure instanceof DataAccessException) ? new Refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
+				"The database failed: " + failure.getClass().getSimpleName(), action) : null;
+	}
 
 	static void audit(ApplicationEventPublisher publisher, SecurityContext operator, String type,
 			Map<String, Object> data) {

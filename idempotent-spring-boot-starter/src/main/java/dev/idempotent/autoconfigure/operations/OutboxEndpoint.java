@@ -428,9 +428,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 
 	@Override
 	@Nullable Refusal refusal(RuntimeException failure) {
-		return (failure instanceof DataAccessException) ? new Refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
-				"The database failed: " + failure.getClass().getSimpleName(),
-				"Check that the database is reachable and has the outbox tables, then retry") : null;
+		return ofDatabase(failure, "Check that the database is reachable and has the outbox tables, then retry");
 	}
 
 	/**

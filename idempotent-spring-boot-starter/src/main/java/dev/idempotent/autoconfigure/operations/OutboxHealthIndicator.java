@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
-import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.Durations;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
@@ -106,10 +106,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 	record Properties(@DefaultValue("5m") Duration maxAge) {
 
 		Properties {
-			if (maxAge.toMillis() < 1) {
-				throw new IdempotentConfigurationException("idempotent.outbox.health.max-age is " + maxAge + ".",
-						"Set it to a duration of at least 1 ms, such as 5m, or omit it.");
-			}
+			Durations.requirePositive("idempotent.outbox.health.max-age", maxAge, "5m");
 		}
 
 	}

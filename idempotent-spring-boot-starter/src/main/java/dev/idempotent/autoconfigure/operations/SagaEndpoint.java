@@ -255,11 +255,8 @@ final class SagaEndpoint extends OperatorEndpoint {
 
 	@Override
 	@Nullable Refusal refusal(RuntimeException failure) {
-		return (failure instanceof DataAccessException) ? new Refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
-				"The database failed: " + failure.getClass().getSimpleName(),
-				"Check that the database is reachable and has the tables of sagas, then look the saga up "
-						+ "and repeat the request if it is still needed")
-				: null;
+		return ofDatabase(failure, "Check that the database is reachable and has the tables of sagas, then look the "
+				+ "saga up and repeat the request if it is still needed");
 	}
 
 	/**

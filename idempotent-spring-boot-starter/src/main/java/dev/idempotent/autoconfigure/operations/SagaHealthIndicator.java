@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.Durations;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import org.slf4j.Logger;
@@ -83,10 +83,7 @@ final class SagaHealthIndicator implements HealthIndicator {
 	record Properties(@DefaultValue("5m") Duration maxDueAge) {
 
 		Properties {
-			if (maxDueAge.toMillis() < 1) {
-				throw new IdempotentConfigurationException("idempotent.saga.health.max-due-age is " + maxDueAge + ".",
-						"Set it to a duration of at least 1 ms, such as 5m, or omit it.");
-			}
+			Durations.requirePositive("idempotent.saga.health.max-due-age", maxDueAge, "5m");
 		}
 
 	}

@@ -61,9 +61,8 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 			throw new IdempotentConfigurationException("idempotent.outbox.source is not a URI reference.",
 					"Set it to a URI or a path, such as /shop, or omit it.");
 		}
-		if (deadRetention != null && deadRetention.toMillis() < 1) {
-			throw new IdempotentConfigurationException("idempotent.outbox.dead-retention is " + deadRetention + ".",
-					"Set it to a duration of at least 1 ms, such as 30d, or omit it.");
+		if (deadRetention != null) {
+			Durations.requirePositive("idempotent.outbox.dead-retention", deadRetention, "30d");
 		}
 	}
 

@@ -4,7 +4,6 @@ import java.time.Duration;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.Durations;
-import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.engine.SagaSettings;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -41,14 +40,16 @@ record SagaProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30s"
 
 	static final String DEFAULT_TABLE_PREFIX = "saga_";
 
+	private static final String LEASE = "idempotent.saga.lease";
+
 	SagaProperties {
-		Durations.require("idempotent.saga.lease", lease);
+		Durations.require(LEASE, lease);
 		Durations.require("idempotent.saga.wait-timeout", waitTimeout);
 		Durations.require("idempotent.saga.sweep-interval", sweepInterval);
 		requirePositive("attempts", attempts);
 		requirePositive("workers", workers);
-		requireNotShorter("retention", retention, lease);
-		requireNotShorter("participant-retention", participantRetention, lease);
+		Durations.requireRetention("idempotent.saga.retention", retention, LEASE, lease);
+		Durations.requireRetention("idempotent.saga.participant-retention", participantRetention, LEASE, lease);
 		if (!Database.isTableName(tablePrefix)) {
 			throw new IdempotentConfigurationException("idempotent.saga.table-prefix is not a valid table prefix.",
 					"Set it to letters, digits and underscores, optionally with a schema.");
@@ -65,15 +66,6 @@ record SagaProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30s"
 			throw new IdempotentConfigurationException("idempotent.saga.%s is %d.".formatted(name, value),
 					"Set it to a number of at least 1, or omit it.");
 		}
-	}
-
-	private static void requireNotShorter(String name, Duration value, Duration lease) {
-		if (value.compareTo(lease) < 0) {
-			throw new IdempotentConfigurationException(
-					"idempotent.saga.%s (%s) is shorter than idempotent.saga.lease (%s).".formatted(name, value, lease),
-					"Set idempotent.saga.%s to at least idempotent.saga.lease.".formatted(name));
-		}
-		Durations.require("idempotent.saga." + name, value, IdempotencyStore.MAX_DURATION);
 	}
 
 }

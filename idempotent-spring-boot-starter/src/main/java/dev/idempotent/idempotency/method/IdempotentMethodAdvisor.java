@@ -204,13 +204,13 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		private static KeyExpression key(AnnotatedMethod method, Idempotent annotation, List<String> names) {
 			String text = annotation.key();
 			if (annotation.from() == KeySource.TOKEN) {
-				throw method.invalid("takes its key from a one-time token, and is not a web handler",
+				throw method.invalid("takes its key from a one-time token, and is not a web handler of Spring MVC",
 						"Move the annotation to the web handler that gets the token, or set the argument that is the key, "
 								+ "such as key = \"#event.id\", without from = KeySource.TOKEN.",
 						null);
 			}
 			if (text.isEmpty()) {
-				throw method.invalid("has no key, and is not a web handler",
+				throw method.invalid("has no key, and is not a web handler of Spring MVC",
 						"Set the argument that is the key, such as key = \"#event.id\".", null);
 			}
 			try {

@@ -87,10 +87,14 @@ final class RequestFingerprinter {
 		return Fingerprint.of(parts);
 	}
 
+	/**
+	 * Matrix variables count as sent: an encoded delimiter is part of a name or a value.
+	 */
 	private static void addPath(List<byte[]> parts, String path) {
 		int position = parts.size();
 		for (String segment : path.split("/", -1)) {
-			add(parts, RequestUrl.normalize(segment));
+			int end = (segment.indexOf(';') < 0) ? segment.length() : segment.indexOf(';');
+			add(parts, RequestUrl.normalize(segment.substring(0, end)).replace(";", "%3B") + segment.substring(end));
 		}
 		parts.add(position, encode(parts.size() - position));
 	}

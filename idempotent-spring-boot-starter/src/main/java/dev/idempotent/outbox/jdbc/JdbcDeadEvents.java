@@ -119,24 +119,17 @@ public final class JdbcDeadEvents implements DeadEvents {
 	private int eachBatch(DeadFilter filter, BiConsumer<Connection, List<Long>> step,
 			BiConsumer<Connection, List<Long>> ifTaken) {
 		long last = this.database.run(this::newest);
-		int done = 0;
-		long after = 0;
-		List<Long> batch;
-		do {
+		return OutboxDatabase.inBatches(0L, BATCH, (after) -> {
 			List<Object> parameters = new ArrayList<>(List.of(after, last));
 			String condition = " where id > ? and id <= ?"
 					+ OutboxOperations.matching(this.database.kind(), filter, parameters);
 			try {
-				batch = change(condition, parameters, BATCH, step);
+				return change(condition, parameters, BATCH, step);
 			}
 			catch (DuplicateKeyException ex) {
-				batch = change(condition, parameters, BATCH, ifTaken);
+				return change(condition, parameters, BATCH, ifTaken);
 			}
-			done += batch.size();
-			after = batch.isEmpty() ? after : batch.get(batch.size() - 1);
-		}
-		while (batch.size() == BATCH);
-		return done;
+		});
 	}
 
 	private List<Long> change(String condition, List<Object> parameters, int limit,

@@ -186,4 +186,21 @@ final class OutboxDatabase {
 		return NonTransactionalConnections.repeat(MAX_WAIT, () -> runOnce(work));
 	}
 
+	/**
+	 * Changes rows batch by batch.
+	 * @param first the row behind which to begin
+	 * @param limit the size of a full batch
+	 * @param batch changes the next rows behind the given one, and returns them in order
+	 * @return how many rows were changed
+	 */
+	static <R> int inBatches(R first, int limit, Function<R, List<R>> batch) {
+		List<R> changed = batch.apply(first);
+		int done = changed.size();
+		while (changed.size() == limit) {
+			changed = batch.apply(changed.get(limit - 1));
+			done += changed.size();
+		}
+		return done;
+	}
+
 }

@@ -357,23 +357,13 @@ public final class OutboxOperations implements TopicControl {
 	}
 
 	private int eachBatch(DeadFilter filter, BiConsumer<Connection, List<Position>> step) {
-		int done = 0;
-		Position after = FIRST;
-		List<Position> batch;
-		do {
-			Position last = after;
-			batch = this.database.runInTransaction((connection) -> {
-				List<Position> locked = lockBlocked(connection, filter, last);
-				if (!locked.isEmpty()) {
-					step.accept(connection, locked);
-				}
-				return locked;
-			});
-			done += batch.size();
-			after = batch.isEmpty() ? after : batch.get(batch.size() - 1);
-		}
-		while (batch.size() == BATCH);
-		return done;
+		return OutboxDatabase.inBatches(FIRST, BATCH, (after) -> this.database.runInTransaction((connection) -> {
+			List<Position> locked = lockBlocked(connection, filter, after);
+			if (!locked.isEmpty()) {
+				step.accept(connection, locked);
+			}
+			return locked;
+		}));
 	}
 
 	/**

@@ -58,6 +58,8 @@ final class PublisherWorkers {
 
 	private static final long PAUSE_MILLIS = 100;
 
+	private static final long TURN_MILLIS = 1;
+
 	private static final Logger logger = LoggerFactory.getLogger(PublisherWorkers.class);
 
 	private final String publisher;
@@ -110,6 +112,11 @@ final class PublisherWorkers {
 	private final Queue<Runnable> ready = new ConcurrentLinkedQueue<>();
 
 	private final AtomicReference<ReentrantLock> claiming = new AtomicReference<>(new ReentrantLock());
+
+	/**
+	 * Held by a worker of a publisher until its batch is published.
+	 */
+	private final ReentrantLock turn = new ReentrantLock();
 
 	private volatile boolean draining;
 
@@ -236,7 +243,25 @@ final class PublisherWorkers {
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		return this.handles ? runNext(nextAttempt()) : deliverWoken(this.batchSize, MAX_WAIT);
+		this.wakes.await(MAX_WAIT);
+		if (this.handles) {
+			return runNext(nextAttempt());
+		}
+		// Two that deliver beside each other compete for processors, so that both take
+		// longer than a millisecond, which one alone takes.
+		boolean unused = this.turn.tryLock(TURN_MILLIS, TimeUnit.MILLISECONDS);
+		try {
+			return deliverWoken(this.batchSize);
+		}
+		finally {
+			endTurn();
+		}
+	}
+
+	private void endTurn() {
+		if (this.turn.isHeldByCurrentThread()) {
+			this.turn.unlock();
+		}
 	}
 
 	private static boolean runNext(@Nullable Runnable attempt) {
@@ -253,7 +278,6 @@ final class PublisherWorkers {
 	 * lost. Claims may run beside each other.
 	 */
 	private @Nullable Runnable nextAttempt() throws InterruptedException {
-		this.wakes.await(MAX_WAIT);
 		ReentrantLock lock = this.claiming.get();
 		if (!lock.tryLock(MAX_WAIT.toNanos(), TimeUnit.NANOSECONDS)) {
 			this.claiming.compareAndSet(lock, new ReentrantLock());
@@ -261,7 +285,7 @@ final class PublisherWorkers {
 		}
 		try {
 			if (this.ready.isEmpty()) {
-				boolean unused = deliverWoken(1 + lock.getQueueLength(), Duration.ZERO);
+				boolean unused = deliverWoken(1 + lock.getQueueLength());
 			}
 			return this.ready.poll();
 		}
@@ -270,8 +294,8 @@ final class PublisherWorkers {
 		}
 	}
 
-	private boolean deliverWoken(int most, Duration patience) throws InterruptedException {
-		List<Wake> woken = this.wakes.take(most, patience);
+	private boolean deliverWoken(int most) {
+		List<Wake> woken = this.wakes.take(most);
 		Map<Long, Wake> lanes = new TreeMap<>();
 		woken.stream().filter((wake) -> !keepsBack(wake)).forEach((wake) -> lanes.put(wake.lane(), wake));
 		if (lanes.isEmpty() || this.abandoned) {
@@ -463,6 +487,7 @@ final class PublisherWorkers {
 			this.sender.send(claims, sending, settlement);
 		}
 		long end = System.nanoTime();
+		endTurn();
 		BatchResult result = store(settlement, claimed.begin() + nanos);
 		report(settlement, result, Duration.ofNanos(end - start), end, lanes);
 		lookAgain(settlement, claimed.heads());

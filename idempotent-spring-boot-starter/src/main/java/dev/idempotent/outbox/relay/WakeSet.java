@@ -60,14 +60,12 @@ final class WakeSet {
 
 	/**
 	 * Takes the lanes that have waited longest.
-	 * @param patience how long to wait for the first one
 	 * @return in the order of lanes, so that all transactions lock rows in one order
 	 */
-	List<Wake> take(int limit, Duration patience) throws InterruptedException {
+	List<Wake> take(int limit) {
 		List<Wake> oldest = new ArrayList<>();
 		this.lock.lock();
 		try {
-			await(patience);
 			Iterator<Wake> waiting = this.lanes.values().iterator();
 			while (oldest.size() < limit && waiting.hasNext()) {
 				oldest.add(waiting.next());

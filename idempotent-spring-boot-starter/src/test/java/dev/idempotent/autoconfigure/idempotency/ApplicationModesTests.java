@@ -49,7 +49,7 @@ class ApplicationModesTests {
 	@Test
 	void checkTheOtherMethodsOfAJob() {
 		assertThatException().isThrownBy(() -> start("spring.main.web-application-type=none", "keyless=true"))
-			.withMessageContaining("has no key, and is not a web handler");
+			.withMessageContaining("has no key, and is not a web handler of Spring MVC");
 	}
 
 	private static ConfigurableApplicationContext start(String... properties) {

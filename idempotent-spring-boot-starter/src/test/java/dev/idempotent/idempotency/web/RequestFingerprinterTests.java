@@ -26,6 +26,7 @@ class RequestFingerprinterTests {
 			/a?&x=1&&        | /a?x=1
 			/a%62c           | /abc
 			/%C3%A4          | /%c3%a4
+			/%61;v=1         | /a;v=1
 			""")
 	void isEqualForSpellingsOfOneUrl(String one, String other) throws IOException {
 		assertThat(ofUrl(one)).isEqualTo(ofUrl(other));
@@ -41,6 +42,14 @@ class RequestFingerprinterTests {
 			/a?x=1           | /a/x=1
 			/a/b             | /a%2Fb
 			/a               | /a/
+			/a;v=1           | /a%3Bv=1
+			/a;v=1           | /a;v%3D1
+			/a;v=1;w=2       | /a;v=1%3Bw=2
+			/a;v=1,2         | /a;v=1%2C2
+			/a;v=1           | /a;v=2
+			/a;v=1           | /a/v=1
+			/a;v=1           | /a%253Bv=1
+			/a%3Bv=1         | /a%253Bv=1
 			/a?X=1           | /a?x=1
 			/a?x=1&y=2,z=3   | /a?x=1,y=2&z=3
 			""")

@@ -131,19 +131,19 @@ class CircuitsTests {
 		this.circuit.record(List.of(event(2)), List.of(DELIVERED));
 		assertThat(this.circuit.isClosed()).isTrue();
 		assertThat(this.recoveries).hasValue(1);
-		assertThat(this.wakes.take(10, Duration.ZERO)).extracting(Wake::topic).containsExactly("test:2");
+		assertThat(this.wakes.take(10)).extracting(Wake::topic).containsExactly("test:2");
 		assertThat(Objects.requireNonNull(this.circuit.awaitProbe(Duration.ZERO)).topic()).isEqualTo("test:0");
 	}
 
 	@Test
-	void wakesTheLanesOfARecoveredTopicFromTheirFirstRow() throws InterruptedException {
+	void wakesTheLanesOfARecoveredTopicFromTheirFirstRow() {
 		record(GONE, GONE);
 		for (int lane = 0; lane < 150; lane++) {
 			assertThat(this.circuit.keep(wake(0, lane))).isTrue();
 		}
 		this.circuit.keep(wake(1, 1000));
 		record(DELIVERED);
-		assertThat(this.wakes.take(1000, Duration.ZERO)).hasSize(100).allMatch((wake) -> wake.row() == 0);
+		assertThat(this.wakes.take(1000)).hasSize(100).allMatch((wake) -> wake.row() == 0);
 		assertThat(this.recoveries).hasValue(1);
 	}
 

@@ -190,6 +190,30 @@ abstract class RelayRules {
 		assertThat(shop.broker().types()).hasSize(20).doesNotHaveDuplicates();
 	}
 
+	@Test
+	void deliversBesideABatchThatTakesLong() {
+		Shop shop = open(Shop.SELDOM);
+		CountDownLatch open = new CountDownLatch(1);
+		CountDownLatch begun = new CountDownLatch(1);
+		shop.broker().answer((event) -> {
+			if (event.type().equals("slow")) {
+				begun.countDown();
+				awaitLatch(open);
+			}
+			return new Outcome.Delivered();
+		});
+		shop.append("slow");
+		awaitLatch(begun);
+		shop.append("quick");
+		try {
+			await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("quick"));
+		}
+		finally {
+			open.countDown();
+		}
+		await().untilAsserted(() -> assertThat(shop.pending()).isZero());
+	}
+
 	/**
 	 * A relay delivers nothing, not even when it stops, before it knows the paused
 	 * topics.

@@ -47,11 +47,17 @@ class SagaAdviceTests {
 	void reset() {
 		entries.clear();
 		SecurityContextHolder.clearContext();
+		SecurityContextHolder.setStrategyName(SecurityContextHolder.MODE_THREADLOCAL);
 		RequestContextHolder.resetRequestAttributes();
 	}
 
-	@Test
-	void runsTheBodyWithoutPrincipalAndRequest() {
+	/**
+	 * The strategy decides what a deferred context is.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { SecurityContextHolder.MODE_THREADLOCAL, SecurityContextHolder.MODE_GLOBAL })
+	void runsTheBodyWithoutPrincipalAndRequest(String mode) {
+		SecurityContextHolder.setStrategyName(mode);
 		SagaApplication.with(Reporter.class).run((context) -> {
 			Authentication caller = new TestingAuthenticationToken("caller", "secret");
 			SecurityContextHolder.getContext().setAuthentication(caller);
