@@ -192,7 +192,7 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 			manager.rollback(status);
 			throw new IdempotentConfigurationException(
 					"The transaction manager (" + manager.getClass().getName()
-							+ ") has no synchronizations, so nothing tells whether it has committed.",
+							+ ") has no synchronizations, so it never reports a commit.",
 					"Leave its transactionSynchronization at the default, SYNCHRONIZATION_ALWAYS.");
 		}
 	}
