@@ -34,7 +34,7 @@ class SagaArchitectureTests {
 			"java..", "org.jspecify..", "org.springframework.core");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsTransactionsAndNoDataSource = ArchitectureTests.room(ENGINE, SAGA, ROOT,
+	static final ArchRule theEngineKnowsTransactionsAndNoDataSource = ArchitectureTests.room(ENGINE, SHARED, SAGA, ROOT,
 			DATABASE, ENCRYPTION, WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core",
 			"org.springframework.dao..", "org.springframework.transaction..");
 

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.jdbc.Database;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
@@ -21,6 +22,7 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.datasource.init.ScriptException;
 
 /**
  * Creates missing tables from the script of a promise for the database.
@@ -86,7 +88,17 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 		String database = (driver == DatabaseDriver.MARIADB) ? DatabaseDriver.MYSQL.getId() : driver.getId();
 		Resource script = new ClassPathResource(Database.script(database, this.promise));
 		if (script.exists()) {
-			super.runScripts(new Scripts(List.of(named(script))).encoding(StandardCharsets.UTF_8));
+			try {
+				super.runScripts(new Scripts(List.of(named(script))).encoding(StandardCharsets.UTF_8));
+			}
+			catch (ScriptException ex) {
+				throw new IdempotentConfigurationException(
+						"The tables of the script %s could not be created: %s".formatted(script.getDescription(),
+								ex.getMostSpecificCause().getMessage()),
+						"Create the schema that the names of the tables or the connection state, allow its user to create "
+								+ "tables, or create the tables yourself and set initialize-schema=never.",
+						ex);
+			}
 		}
 		else if (this.mode == DatabaseInitializationMode.ALWAYS) {
 			throw this.unsupported.apply(product);

@@ -125,8 +125,8 @@ public enum Database {
 	 * @return a sentence without a full stop
 	 */
 	public static String howToCreateTables(String database, String promise, String prefix) {
-		return "Run the script " + script(database, promise) + " (it is in the jar), with the names of tables that "
-				+ prefix + ".* sets, or set " + prefix + ".initialize-schema=always";
+		return "Run the script " + script(database, promise) + " of the jar with the names of " + prefix + ".*, or set "
+				+ prefix + ".initialize-schema=always";
 	}
 
 	/**

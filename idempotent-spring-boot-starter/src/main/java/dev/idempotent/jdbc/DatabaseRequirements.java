@@ -8,8 +8,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -37,12 +39,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * checked at the start.
  */
 public final class DatabaseRequirements {
-
-	/**
-	 * What a manager does that {@link #hasBegunSeveral}: the end of a sentence.
-	 */
-	public static final String SEVERAL = "commits the transactions of several databases one after another: if one "
-			+ "commit fails, those before it remain";
 
 	private static final Logger logger = LoggerFactory.getLogger(DatabaseRequirements.class);
 
@@ -171,11 +167,11 @@ public final class DatabaseRequirements {
 		boolean bound;
 		boolean several;
 		try {
-			Set<Object> before = connections();
-			TransactionStatus status = manager
-				.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
+			Set<Object> before = connections().collect(Collectors.toUnmodifiableSet());
+			TransactionStatus status = TransactionInspector.begin(manager,
+					new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
 			bound = TransactionInspector.isBound(dataSource);
-			several = hasBegunSeveral(before);
+			several = connections().filter((connection) -> !before.contains(connection)).count() > 1;
 			manager.rollback(status);
 		}
 		catch (TransactionException ex) {
@@ -186,12 +182,14 @@ public final class DatabaseRequirements {
 			throw new IdempotentConfigurationException(
 					reason + ", and its transaction manager (" + manager.getClass().getName()
 							+ ") does not work on the application's DataSource.",
-					"Mark the DataSource of the manager as @Primary, or name the manager of that DataSource in " + place
-							+ ".");
+					"Mark the DataSource of the manager as @Primary, or name the manager of the application's in "
+							+ place + ".");
 		}
 		if (several) {
 			throw new IdempotentConfigurationException(
-					reason + ", and its transaction manager (" + manager.getClass().getName() + ") " + SEVERAL + ".",
+					reason + ", and its transaction manager (" + manager.getClass().getName()
+							+ ") commits the transactions of several databases one after another: if one commit fails, "
+							+ "those before it remain.",
 					"Name the manager of one DataSource in " + place + ".");
 		}
 		return true;
@@ -200,26 +198,15 @@ public final class DatabaseRequirements {
 	/**
 	 * Returns the connections of the transactions of the calling thread, without those
 	 * that were merely used in one.
-	 * @return for {@link #hasBegunSeveral}, before a transaction begins
 	 */
-	public static Set<Object> connections() {
+	private static Stream<Object> connections() {
 		return TransactionSynchronizationManager.getResourceMap()
 			.entrySet()
 			.stream()
 			.filter((resource) -> resource.getValue() instanceof ConnectionHolder
 					&& resource.getKey() instanceof DataSource dataSource
 					&& new TransactionInspector(dataSource).isManaged())
-			.map(Map.Entry::getValue)
-			.collect(Collectors.toUnmodifiableSet());
-	}
-
-	/**
-	 * Returns whether a manager has begun a transaction on each of several databases.
-	 * @param before the connections before it has begun
-	 * @return {@code true} if their commits may have different outcomes
-	 */
-	public static boolean hasBegunSeveral(Set<Object> before) {
-		return connections().stream().filter((connection) -> !before.contains(connection)).count() > 1;
+			.map(Map.Entry::getValue);
 	}
 
 	/**
@@ -247,12 +234,8 @@ public final class DatabaseRequirements {
 	 */
 	private static boolean isJta(TransactionManager manager) {
 		// By name, because the class needs the API of JTA.
-		for (Class<?> type = manager.getClass(); type != null; type = type.getSuperclass()) {
-			if (type.getName().equals("org.springframework.transaction.jta.JtaTransactionManager")) {
-				return true;
-			}
-		}
-		return false;
+		return Stream.<Class<?>>iterate(manager.getClass(), Objects::nonNull, Class::getSuperclass)
+			.anyMatch((type) -> type.getName().equals("org.springframework.transaction.jta.JtaTransactionManager"));
 	}
 
 	/**

@@ -4,18 +4,22 @@ import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.IdempotentConfigurationException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -98,12 +102,16 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * @param target the data source whose connections transaction managers bind
 	 */
 	public static void rollBack(DataSource target) {
-		if (!isBound(target)) {
-			// Another connection of the pool has nothing to roll back.
-			return;
+		// Another connection of the pool has nothing to roll back.
+		if (isBound(target)) {
+			rollBack(target, false);
 		}
+	}
+
+	private static void rollBack(DataSource target, boolean closes) {
 		boolean unused = join(target, (connection) -> {
-			try {
+			Connection closed = closes ? connection : null;
+			try (closed) {
 				if (!connection.getAutoCommit()) {
 					connection.rollback();
 				}
@@ -116,31 +124,76 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	}
 
 	/**
-	 * Begins a transaction. If that fails on a thread that was in none, none is left on
-	 * it.
+	 * Begins a transaction, of which its synchronizations will tell how it has ended. If
+	 * that fails, the thread is left as it was.
 	 * <p>
-	 * Spring leaves one open if a {@code TransactionExecutionListener} throws after its
-	 * begin.
-	 * @param <T> the type of a transaction
-	 * @param begin has a manager begin it
-	 * @param target the data source whose connections transaction managers bind
+	 * Spring leaves the transaction open if a {@code TransactionExecutionListener} throws
+	 * after its begin, and cannot resume what it has suspended for it.
+	 * @param manager begins it
+	 * @param definition its attributes
 	 * @return the transaction
+	 * @throws IdempotentConfigurationException if the manager has no synchronizations
 	 */
-	public static <T> T begin(Supplier<T> begin, DataSource target) {
-		boolean outside = !TransactionSynchronizationManager.isActualTransactionActive();
-		Object bound = TransactionSynchronizationManager.getResource(target);
-		Set<Object> before = Set.copyOf(TransactionSynchronizationManager.getResourceMap().values());
+	public static TransactionStatus begin(PlatformTransactionManager manager, TransactionDefinition definition) {
+		Map<Object, Object> resources = Map.copyOf(TransactionSynchronizationManager.getResourceMap());
+		List<TransactionSynchronization> around = synchronizations();
+		boolean active = TransactionSynchronizationManager.isActualTransactionActive();
+		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+		Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+		String name = TransactionSynchronizationManager.getCurrentTransactionName();
 		try {
-			return begin.get();
+			TransactionStatus status = manager.getTransaction(definition);
+			requireSynchronizations(manager, status);
+			return status;
 		}
 		catch (RuntimeException | Error ex) {
-			// Spring says that there is none if it could not resume what it had
-			// suspended.
-			if (outside && (TransactionSynchronizationManager.isActualTransactionActive()
-					|| TransactionSynchronizationManager.getResource(target) != bound)) {
-				endTransaction(target, before);
+			boolean suspended = !Objects.equals(around, synchronizations());
+			if (suspended || !resources.entrySet()
+				.containsAll(TransactionSynchronizationManager.getResourceMap().entrySet())) {
+				endTransaction(resources, ex::addSuppressed);
+				TransactionSynchronizationManager.setActualTransactionActive(active);
+				TransactionSynchronizationManager.setCurrentTransactionReadOnly(readOnly);
+				TransactionSynchronizationManager.setCurrentTransactionIsolationLevel(isolation);
+				TransactionSynchronizationManager.setCurrentTransactionName(name);
+				try {
+					resume(resources, around, suspended);
+				}
+				catch (RuntimeException | Error second) {
+					ex.addSuppressed(second);
+				}
 			}
 			throw ex;
+		}
+	}
+
+	private static void resume(Map<Object, Object> resources, @Nullable List<TransactionSynchronization> around,
+			boolean suspended) {
+		if (around != null) {
+			TransactionSynchronizationManager.initSynchronization();
+			around.forEach(TransactionSynchronizationManager::registerSynchronization);
+			if (suspended) {
+				around.forEach(TransactionSynchronization::resume);
+			}
+		}
+		resources.forEach((key, resource) -> {
+			if (!TransactionSynchronizationManager.hasResource(key)) {
+				TransactionSynchronizationManager.bindResource(key, resource);
+			}
+		});
+	}
+
+	private static @Nullable List<TransactionSynchronization> synchronizations() {
+		return TransactionSynchronizationManager.isSynchronizationActive()
+				? TransactionSynchronizationManager.getSynchronizations() : null;
+	}
+
+	private static void requireSynchronizations(PlatformTransactionManager manager, TransactionStatus status) {
+		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+			manager.rollback(status);
+			throw new IdempotentConfigurationException(
+					"The transaction manager (" + manager.getClass().getName()
+							+ ") has no synchronizations, so it never reports a commit.",
+					"Leave its transactionSynchronization at the default, SYNCHRONIZATION_ALWAYS.");
 		}
 	}
 
@@ -178,27 +231,19 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * @param target the data source whose connections transaction managers bind
 	 */
 	public static void preventCommit(DataSource target) {
-		boolean unused = join(target, (connection) -> {
-			try (connection) {
-				connection.rollback();
-				return true;
-			}
-			catch (SQLException ex) {
-				throw Statements.translate("", ex);
-			}
-		});
+		rollBack(target, true);
 	}
 
 	/**
 	 * Ends a transaction that other code has left open on the calling thread: what the
 	 * thread does next would join it, and never commit.
-	 * @param target the data source whose connection is rolled back and closed
+	 * @param failed told if a connection could not be rolled back, or closed
 	 * @return whether there was one
 	 */
-	public static boolean endLeftTransaction(DataSource target) {
+	public static boolean endLeftTransaction(Consumer<RuntimeException> failed) {
 		boolean left = TransactionSynchronizationManager.isActualTransactionActive();
 		if (left) {
-			endTransaction(target, Set.of());
+			endTransaction(Map.of(), failed);
 		}
 		return left;
 	}
@@ -207,20 +252,21 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * Ends a transaction that its manager does not.
 	 * @param others what the thread had been bound to before it began
 	 */
-	private static void endTransaction(DataSource target, Set<Object> others) {
-		try {
-			if (isBound(target)) {
-				preventCommit(target);
-			}
-		}
-		finally {
-			TransactionSynchronizationManager.clear();
-			Map.copyOf(TransactionSynchronizationManager.getResourceMap()).forEach((key, resource) -> {
-				if (!others.contains(resource)) {
-					TransactionSynchronizationManager.unbindResourceIfPossible(key);
+	private static void endTransaction(Map<Object, Object> others, Consumer<RuntimeException> failed) {
+		Map<Object, Object> own = new HashMap<>(TransactionSynchronizationManager.getResourceMap());
+		own.entrySet().removeAll(others.entrySet());
+		own.forEach((key, resource) -> {
+			try {
+				if (resource instanceof ConnectionHolder && key instanceof DataSource dataSource) {
+					preventCommit(dataSource);
 				}
-			});
-		}
+			}
+			catch (RuntimeException ex) {
+				failed.accept(ex);
+			}
+			TransactionSynchronizationManager.unbindResourceIfPossible(key);
+		});
+		TransactionSynchronizationManager.clear();
 	}
 
 	/**

@@ -180,23 +180,19 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	private void watchForSuspension() {
-		if (TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
-				@Override
-				public void suspend() {
-					warnOfSuspension();
+			@Override
+			public void suspend() {
+				if (JdbcIdempotencyTransactions.this.suspensionReported.compareAndSet(false, true)) {
+					logger.warn(
+							"{} suspends its transaction (REQUIRES_NEW or NOT_SUPPORTED): that part of the work is "
+									+ "committed separately and may be done twice despite Guarantee.TRANSACTION",
+							JdbcIdempotencyTransactions.this.method);
 				}
+			}
 
-			});
-		}
-	}
-
-	private void warnOfSuspension() {
-		if (this.suspensionReported.compareAndSet(false, true)) {
-			logger.warn("{} suspends its transaction (REQUIRES_NEW or NOT_SUPPORTED): that part of the work is "
-					+ "committed separately and may be done twice despite Guarantee.TRANSACTION", this.method);
-		}
+		});
 	}
 
 	private Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
@@ -227,8 +223,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private TransactionStatus open(IdempotencyKey key, boolean inTest) {
 		try {
-			return TransactionInspector
-				.begin(() -> this.manager.getTransaction(inTest ? joiningTest() : this.definition), this.dataSource);
+			return TransactionInspector.begin(this.manager, inTest ? joiningTest() : this.definition);
 		}
 		catch (TransactionException ex) {
 			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
@@ -394,21 +389,19 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 		@Override
 		public void commit(StoredResponse response, Duration retention) {
-			boolean prepared = false;
 			try {
 				PendingChanges.of(this.status, this.outerSessions).flush();
 				if (this.provisional) {
 					complete(response, retention);
 				}
 				else {
-					completeLast(() -> complete(response, retention));
+					this.completion = () -> complete(response, retention);
+					TransactionSynchronizationManager.registerSynchronization(this);
 				}
-				prepared = true;
 			}
-			finally {
-				if (!prepared) {
-					rollback();
-				}
+			catch (RuntimeException | Error ex) {
+				rollback();
+				throw ex;
 			}
 			JdbcIdempotencyTransactions.this.manager.commit(this.status);
 			if (this.status.isNewTransaction() && !isConfirmed()) {
@@ -448,21 +441,6 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		private void leaveToTest() {
 			boolean unused = joined((connection) -> records().release(connection, this.key, this.token));
 			JdbcIdempotencyTransactions.this.manager.commit(this.status);
-		}
-
-		/**
-		 * Completes the record before the transaction of this thread commits, or
-		 * immediately if synchronization is not active.
-		 */
-		private void completeLast(Runnable step) {
-			if (TransactionSynchronizationManager.isSynchronizationActive()) {
-				this.completion = step;
-				TransactionSynchronizationManager.registerSynchronization(this);
-			}
-			else {
-				step.run();
-				look();
-			}
 		}
 
 		@Override

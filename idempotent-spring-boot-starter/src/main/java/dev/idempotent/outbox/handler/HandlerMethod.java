@@ -19,7 +19,6 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.handler.HandlerTransactions.NotCalledException;
-import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.relay.EventHandler;
 import dev.idempotent.work.OutageLog;
@@ -91,9 +90,7 @@ final class HandlerMethod implements EventHandler {
 			this.entries.begin();
 			this.observation = this.beans.getBeanProvider(HandlerEnvironment.Observation.class).getIfUnique();
 			if (this.annotation.transactional()) {
-				HandlerTransactions found = HandlerTransactions.of(this.method.method(), lease(), this.beans);
-				found.verify(this.method.method());
-				this.transactions = found;
+				this.transactions = HandlerTransactions.of(this.method.method(), lease(), this.beans);
 			}
 			this.bound = true;
 		}
@@ -235,14 +232,15 @@ final class HandlerMethod implements EventHandler {
 	 * @return whether it has left one open
 	 */
 	private boolean callOutsideTransactions(SerializedEvent event, @Nullable Object[] arguments) throws Throwable {
-		boolean left;
 		try {
 			call(event, arguments);
 		}
-		finally {
-			left = TransactionInspector.endLeftTransaction(this.beans.getBean(EventTable.class).transactionResource());
+		catch (Throwable ex) {
+			boolean unused = TransactionInspector.endLeftTransaction(ex::addSuppressed);
+			throw ex;
 		}
-		return left;
+		return TransactionInspector
+			.endLeftTransaction((ex) -> logger.debug("A transaction that was left open could not be rolled back", ex));
 	}
 
 	private Outcome failed(SerializedEvent event, Throwable failure) {

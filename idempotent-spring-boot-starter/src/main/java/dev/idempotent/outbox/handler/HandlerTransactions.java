@@ -16,7 +16,6 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
@@ -55,7 +54,8 @@ final class HandlerTransactions {
 
 	/**
 	 * Creates the transactions of a method, with the manager, isolation and timeout of
-	 * its own {@code @Transactional}.
+	 * its own {@code @Transactional}. Begins one to check that it is on the outbox's
+	 * database, and on no other one, unless that does not answer.
 	 * @param timeout the longest duration of a transaction
 	 * @throws dev.idempotent.IdempotentConfigurationException if they cannot contain the
 	 * work of the method
@@ -82,49 +82,12 @@ final class HandlerTransactions {
 		}
 		String named = (attribute != null && StringUtils.hasText(attribute.getQualifier())) ? attribute.getQualifier()
 				: null;
-		PlatformTransactionManager manager = DatabaseRequirements.requireManager(beans, named,
-				"The method " + method.describe() + " handles events in a transaction",
-				"its @Transactional, or set transactional = false");
-		return new HandlerTransactions(manager, definition, beans.getBean(EventTable.class));
-	}
-
-	/**
-	 * Begins a transaction to check that it is one on the outbox's database, and on no
-	 * other one. A database that does not answer is not checked.
-	 * @throws dev.idempotent.IdempotentConfigurationException if it is not
-	 */
-	void verify(AnnotatedMethod method) {
-		try {
-			Set<Object> before = DatabaseRequirements.connections();
-			TransactionStatus status = this.manager.getTransaction(this.definition);
-			boolean suitable = isSuitable(status);
-			boolean several = DatabaseRequirements.hasBegunSeveral(before);
-			this.manager.rollback(status);
-			if (!suitable) {
-				throw method.invalid(
-						"runs in transactions of " + this.manager.getClass().getName()
-								+ ", which does not work on the outbox's DataSource",
-						"Name the manager of that DataSource in @Transactional on the method, mark the DataSource of "
-								+ "the manager as @Primary, or set transactional = false.",
-						null);
-			}
-			if (several) {
-				throw method.invalid(
-						"runs in transactions of " + this.manager.getClass().getName() + ", which "
-								+ DatabaseRequirements.SEVERAL,
-						"Name the manager of the outbox's DataSource alone in @Transactional on the method, or set "
-								+ "transactional = false.",
-						null);
-			}
-		}
-		catch (TransactionException ex) {
-			DatabaseRequirements.warnOfSilence("the transactions of " + method.describe(), ex);
-		}
-	}
-
-	private boolean isSuitable(TransactionStatus status) {
-		return status.isNewTransaction() && TransactionSynchronizationManager.isSynchronizationActive()
-				&& this.table.isInTransaction();
+		String reason = "The method " + method.describe() + " handles events in a transaction";
+		String place = "its @Transactional, or set transactional = false";
+		PlatformTransactionManager manager = DatabaseRequirements.requireManager(beans, named, reason, place);
+		EventTable table = beans.getBean(EventTable.class);
+		boolean unused = DatabaseRequirements.requireTransactions(manager, table.transactionResource(), reason, place);
+		return new HandlerTransactions(manager, definition, table);
 	}
 
 	/**
@@ -139,7 +102,7 @@ final class HandlerTransactions {
 		Evidence evidence;
 		Object deletion = null;
 		try {
-			if (!isSuitable(status)) {
+			if (!status.isNewTransaction() || !this.table.isInTransaction()) {
 				throw new IllegalTransactionStateException(
 						this.manager.getClass().getName() + " has begun no transaction on the outbox's database");
 			}
@@ -196,8 +159,7 @@ final class HandlerTransactions {
 
 	private TransactionStatus begin() throws NotCalledException {
 		try {
-			return TransactionInspector.begin(() -> this.manager.getTransaction(this.definition),
-					this.table.transactionResource());
+			return TransactionInspector.begin(this.manager, this.definition);
 		}
 		catch (RuntimeException | Error ex) {
 			throw notCalled(ex);

@@ -132,10 +132,9 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			}
 			catch (IllegalArgumentException ex) {
 				throw method.invalid("has no topic to send to: " + ex.getMessage(),
-						"Set a topic that a publisher serves, set idempotent.outbox.default-topic, or add the library that brings "
-								+ "the publisher (spring-boot-starter-data-redis for redis-stream, "
-								+ "spring-boot-starter-kafka for kafka). For the topic handlers, annotate a method of a bean "
-								+ "with @OutboxHandler and the same type.",
+						"Set another topic or idempotent.outbox.default-topic, or add spring-boot-starter-data-redis (redis-stream) "
+								+ "or -kafka (kafka). For the topic handlers, annotate a method of a bean with "
+								+ "@OutboxHandler and the same type.",
 						ex);
 			}
 		}

@@ -7,7 +7,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -105,12 +104,6 @@ public interface SagaStore {
 	 * @return {@code false} if the transaction has lost its lock, and must roll back
 	 */
 	boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease);
-
-	/**
-	 * Has a manager begin a transaction. If that fails, none is left on the calling
-	 * thread.
-	 */
-	<T> T begin(Supplier<T> begin);
 
 	/**
 	 * Rolls back what has not been committed, if the thread still has its connection.

@@ -7,9 +7,11 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.PendingChanges;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.FailureClassifier.Verdict;
@@ -27,6 +29,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -231,7 +234,10 @@ final class TransactionalStep {
 		TransactionStatus status;
 		T result;
 		try {
-			status = store.begin(() -> manager.getTransaction(definition));
+			status = TransactionInspector.begin(manager, definition);
+		}
+		catch (IdempotentConfigurationException ex) {
+			return End.unknown(ex);
 		}
 		catch (Throwable ex) {
 			return End.rolledBack(ex);
@@ -241,9 +247,7 @@ final class TransactionalStep {
 			return End.unknown(new IllegalTransactionStateException("A step runs in a transaction of its own"));
 		}
 		try {
-			if (TransactionSynchronizationManager.isSynchronizationActive()) {
-				TransactionSynchronizationManager.registerSynchronization(new Ending(completion, store));
-			}
+			TransactionSynchronizationManager.registerSynchronization(new Ending(completion, store));
 			result = work.apply(PendingChanges.of(status, outer));
 		}
 		catch (RunAbortedError ex) {
@@ -262,9 +266,11 @@ final class TransactionalStep {
 		boolean marked = status.isRollbackOnly();
 		try {
 			manager.commit(status);
-			return (marked || completion.get() == TransactionSynchronization.STATUS_ROLLED_BACK)
-					? End.rolledBack(new UnexpectedRollbackException("The transaction was marked as rollback-only"))
-					: End.committed(result);
+			if (marked || completion.get() == TransactionSynchronization.STATUS_ROLLED_BACK) {
+				return End.rolledBack(new UnexpectedRollbackException("The transaction was marked as rollback-only"));
+			}
+			return (completion.get() == TransactionSynchronization.STATUS_COMMITTED) ? End.committed(result)
+					: End.unknown(new TransactionSystemException("The commit was not reported"));
 		}
 		catch (Throwable ex) {
 			if (completion.get() == TransactionSynchronization.STATUS_COMMITTED) {

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -232,11 +231,6 @@ public final class JdbcSagaStore implements SagaStore {
 			}
 			return locked;
 		});
-	}
-
-	@Override
-	public <T> T begin(Supplier<T> begin) {
-		return TransactionInspector.begin(begin, this.database.dataSource());
 	}
 
 	@Override

@@ -69,10 +69,10 @@ class HandlerMistakesTests {
 		assertStops(Separate.class, "does not join the transaction that removes the event");
 		assertStops(ReadOnly.class, "does not join the transaction that removes the event");
 		assertStops(NoManager.class, "and there is no transaction manager, or several", "transactional = false");
-		assertStops(OtherDatabase.class, "does not work on the outbox's DataSource", "DataSourceTransactionManager");
-		assertStops(SeveralDatabases.class,
-				"Chain, which commits the transactions of several databases one after another",
-				"Name the manager of the outbox's DataSource alone", "transactional = false");
+		assertStops(OtherDatabase.class, "DataSourceTransactionManager) does not work on the application's DataSource",
+				"in its @Transactional, or set transactional = false");
+		assertStops(SeveralDatabases.class, "Chain) commits the transactions of several databases one after another",
+				"Name the manager of one DataSource in its @Transactional", "transactional = false");
 	}
 
 	@Test

@@ -13,6 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import javax.sql.DataSource;
+
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
@@ -22,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Transactional;
@@ -353,10 +357,12 @@ abstract class HandlerRules {
 	}
 
 	/**
-	 * The work of all later events of the thread would join it, and never commit.
+	 * The work of all later events of the thread would join it, and never commit. To end
+	 * it must not hide why the call has failed.
 	 */
 	@Test
-	void doNotRunInATransactionThatAnEarlierCallHasLeftOpen() {
+	@ExtendWith(OutputCaptureExtension.class)
+	void doNotRunInATransactionThatAnEarlierCallHasLeftOpen(CapturedOutput output) {
 		HandlerShop shop = open(HandlerShop.OFTEN);
 		List<Boolean> transactions = new CopyOnWriteArrayList<>();
 		shop.handlers().whenMailing((id) -> {
@@ -366,13 +372,15 @@ abstract class HandlerRules {
 					.getTransaction(new DefaultTransactionDefinition());
 			}
 			if (transactions.size() == 1) {
-				throw new IllegalStateException("not yet");
+				JdbcUtils.closeConnection(DataSourceUtils.getConnection(shop.bean(DataSource.class)));
+				throw new ArithmeticException("not yet");
 			}
 		});
 		shop.append(HandlerShop.event("order.shipped", "1").withKey("key"),
 				HandlerShop.event("order.shipped", "2").withKey("key"));
 		awaitNoRows(shop);
 		assertThat(transactions).containsExactly(false, false, false, false);
+		assertThat(output).contains("has failed with java.lang.ArithmeticException (attempt 1)");
 		assertThat(shop.work("mail")).containsExactly("1", "2");
 	}
 

@@ -12,6 +12,15 @@ import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.jta.JtaTransactionManager;
 
@@ -105,6 +114,28 @@ class OutboxMistakesTests {
 	}
 
 	@Test
+	void refusesASchemaThatDoesNotExist() {
+		assertStops(
+				OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.table-prefix=nowhere.outbox_"),
+				"The tables of the script class path resource [dev/idempotent/schema/h2/outbox.sql] could not be created: ",
+				"Schema \"NOWHERE\" not found",
+				"Create the schema that the names of the tables or the connection state");
+	}
+
+	@Test
+	void refusesAManagerOfAnotherDatabase() {
+		assertStops(OutboxApplication.with(Named.class, TwoManagers.class),
+				"Named.place() is @Transactional and appends events, and its transaction manager",
+				"JdbcTransactionManager) does not work on the application's DataSource", "in its @Transactional");
+		assertStops(OutboxApplication.with(Fine.class, TwoManagers.class), "Fine.place() is @Transactional");
+		OutboxApplication.with(Named.class, TwoManagers.class)
+			.withPropertyValues("shop.manager=own")
+			.run((context) -> assertThat(context).hasNotFailed());
+		OutboxApplication.with(Fine.class, TwoManagers.class, Configurer.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	void refusesToStartWithoutADatabase() {
 		OutboxApplication.with(Fine.class, TwoDatabases.class)
 			.run((context) -> assertThat(context).getFailure()
@@ -137,13 +168,19 @@ class OutboxMistakesTests {
 	}
 
 	private static void assertStops(Class<?> bean, String... messages) {
-		OutboxApplication.with(bean)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(IdempotentConfigurationException.class)
-				.extracting(
-						(failure) -> failure.getMessage() + ((IdempotentConfigurationException) failure).getAction())
-				.asString()
-				.contains(messages));
+		assertStops(OutboxApplication.with(bean), messages);
+	}
+
+	private static void assertStops(ApplicationContextRunner application, String... messages) {
+		application.run((context) -> {
+			Throwable failure = context.getStartupFailure();
+			while (failure != null && !(failure instanceof IdempotentConfigurationException)) {
+				failure = failure.getCause();
+			}
+			assertThat(failure).as("%s", context.getStartupFailure())
+				.isInstanceOfSatisfying(IdempotentConfigurationException.class,
+						(mistake) -> assertThat(mistake.getMessage() + mistake.getAction()).contains(messages));
+		});
 	}
 
 	static class Fine {
@@ -152,6 +189,42 @@ class OutboxMistakesTests {
 		@TransactionalOutbox(type = "order.created")
 		String place() {
 			return "placed";
+		}
+
+	}
+
+	static class Named {
+
+		@Transactional("${shop.manager:other}")
+		@TransactionalOutbox(type = "order.created")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoManagers {
+
+		@Bean
+		PlatformTransactionManager own(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+		@Bean
+		@Primary
+		PlatformTransactionManager other() {
+			return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Configurer {
+
+		@Bean
+		TransactionManagementConfigurer configurer(@Qualifier("own") PlatformTransactionManager own) {
+			return () -> own;
 		}
 
 	}

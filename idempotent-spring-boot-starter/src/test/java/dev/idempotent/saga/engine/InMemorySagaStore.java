@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
@@ -97,11 +96,6 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
 		return this.rows.changeInTransaction(owner.id(),
 				(row) -> row.steps < steps && progress(row, owner, status, steps, List.of(), lease));
-	}
-
-	@Override
-	public <T> T begin(Supplier<T> begin) {
-		return begin.get();
 	}
 
 	/**

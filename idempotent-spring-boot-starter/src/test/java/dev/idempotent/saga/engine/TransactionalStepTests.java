@@ -6,25 +6,33 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.PendingChanges;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.testing.FailingListener;
 import org.h2.Driver;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -33,7 +41,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * What the failure of a commit proves if the manager reports a rollback, as that of JPA
@@ -55,6 +62,12 @@ class TransactionalStepTests {
 	@BeforeEach
 	void createTable() {
 		this.database.sql("create table work (what varchar(100))").update();
+	}
+
+	@AfterEach
+	void hasLeftNothing() {
+		assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+		assertThat(TransactionSynchronizationManager.isSynchronizationActive()).isFalse();
 	}
 
 	@Test
@@ -122,23 +135,66 @@ class TransactionalStepTests {
 		assertThat(this.database.sql("select * from work").query().listOfRows()).hasSize(1);
 	}
 
+	@Test
+	void failsForWhatAListenerThrowsAlthoughTheConnectionCannotBeRolledBack() {
+		this.manager.addListener(new TransactionExecutionListener() {
+
+			@Override
+			public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+				JdbcUtils.closeConnection(DataSourceUtils.getConnection(TransactionalStepTests.this.dataSource));
+				throw new ArithmeticException("a listener");
+			}
+
+		});
+		assertThat(insert().failure()).isInstanceOf(ArithmeticException.class)
+			.satisfies((failure) -> assertThat(failure.getSuppressed()).hasSize(1));
+	}
+
 	/**
 	 * Spring cannot resume the synchronizations around it, and says that there is no
 	 * transaction.
 	 */
 	@Test
-	void leavesNoConnectionIfAListenerFailsWithinSynchronizations() {
+	void leavesTheSynchronizationsAroundItIfAListenerFails() {
 		TransactionTemplate around = new TransactionTemplate(this.manager);
 		around.setPropagationBehavior(TransactionDefinition.PROPAGATION_SUPPORTS);
-		AtomicBoolean bound = new AtomicBoolean(true);
-		assertThatIllegalStateException().isThrownBy(() -> around.executeWithoutResult((status) -> {
+		AtomicInteger ended = new AtomicInteger(-1);
+		around.executeWithoutResult((status) -> {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCompletion(int completion) {
+					ended.set(completion);
+				}
+
+			});
 			this.listener.failAfterBegin(new IllegalStateException("a listener"));
 			insert();
-			bound.set(TransactionSynchronizationManager.hasResource(this.dataSource));
-		}));
-		assertThat(bound).isFalse();
+			assertThat(TransactionSynchronizationManager.hasResource(this.dataSource)).isFalse();
+			assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isFalse();
+		});
+		assertThat(ended).hasValue(TransactionSynchronization.STATUS_COMMITTED);
 		assertThat(insert().isCommitted()).isTrue();
 		assertThat(this.database.sql("select * from work").query().listOfRows()).hasSize(1);
+	}
+
+	/**
+	 * That a commit has returned is no evidence.
+	 */
+	@Test
+	void isNotCommittedUnlessASynchronizationHasBeenTold() {
+		TransactionalStep.End<Integer> end = insert(new Silent(this.manager));
+		boolean unused = TransactionInspector.endLeftTransaction((failure) -> {
+		});
+		assertThat(end.isCommitted()).isFalse();
+		assertThat(end.known()).isFalse();
+		this.manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+		end = insert();
+		assertThat(end.isCommitted()).isFalse();
+		assertThat(end.known()).isFalse();
+		assertThat(end.failure()).hasMessageContaining("JdbcTransactionManager) has no synchronizations");
+		assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+		assertThat(this.database.sql("select * from work").query().listOfRows()).isEmpty();
 	}
 
 	@Test
@@ -151,7 +207,11 @@ class TransactionalStepTests {
 	}
 
 	private TransactionalStep.End<Integer> insert() {
-		return TransactionalStep.run(this.manager, "step", this.store,
+		return insert(this.manager);
+	}
+
+	private TransactionalStep.End<Integer> insert(PlatformTransactionManager manager) {
+		return TransactionalStep.run(manager, "step", this.store,
 				(changes) -> this.database.sql("insert into work values ('done')").update());
 	}
 
@@ -163,6 +223,27 @@ class TransactionalStepTests {
 			Function<PendingChanges, String> work) {
 		return TransactionalStep.run(manager, "step", new InMemorySagaStore(InstantSource.system(), Duration.ZERO),
 				work);
+	}
+
+	/**
+	 * A manager whose commits do nothing.
+	 */
+	private record Silent(PlatformTransactionManager target) implements PlatformTransactionManager {
+
+		@Override
+		public TransactionStatus getTransaction(@Nullable TransactionDefinition definition) {
+			return this.target.getTransaction(definition);
+		}
+
+		@Override
+		public void commit(TransactionStatus status) {
+		}
+
+		@Override
+		public void rollback(TransactionStatus status) {
+			this.target.rollback(status);
+		}
+
 	}
 
 	/**
