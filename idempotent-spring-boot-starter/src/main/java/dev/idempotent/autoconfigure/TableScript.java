@@ -14,6 +14,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -21,6 +22,10 @@ import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.NonTransientDataAccessResourceException;
+import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.init.ScriptException;
 
@@ -92,17 +97,33 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 				super.runScripts(new Scripts(List.of(named(script))).encoding(StandardCharsets.UTF_8));
 			}
 			catch (ScriptException ex) {
+				if (!(ex.getMostSpecificCause() instanceof SQLException failure) || isPassing(failure)) {
+					throw ex;
+				}
 				throw new IdempotentConfigurationException(
 						"The tables of the script %s could not be created: %s".formatted(script.getDescription(),
-								ex.getMostSpecificCause().getMessage()),
+								failure.getMessage()),
 						"Create the schema that the names of the tables or the connection state, allow its user to create "
-								+ "tables, or create the tables yourself and set initialize-schema=never.",
+								+ "tables, or create the tables yourself and set idempotent."
+								+ (this.promise.equals("idempotency") ? "jdbc" : this.promise)
+								+ ".initialize-schema=never.",
 						ex);
 			}
 		}
 		else if (this.mode == DatabaseInitializationMode.ALWAYS) {
 			throw this.unsupported.apply(product);
 		}
+	}
+
+	/**
+	 * Whether the same script may succeed later: another instance created the tables at
+	 * the same time, or the connection was lost.
+	 */
+	private static boolean isPassing(SQLException failure) {
+		DataAccessException translated = Statements.translate("", failure);
+		return translated instanceof DataIntegrityViolationException
+				|| translated instanceof TransientDataAccessException
+				|| translated instanceof NonTransientDataAccessResourceException;
 	}
 
 	private String productName() {

@@ -182,8 +182,8 @@ public final class DatabaseRequirements {
 			throw new IdempotentConfigurationException(
 					reason + ", and its transaction manager (" + manager.getClass().getName()
 							+ ") does not work on the application's DataSource.",
-					"Mark the DataSource of the manager as @Primary, or name the manager of the application's in "
-							+ place + ".");
+					"Mark the DataSource of the manager as @Primary, or name a manager that works on the "
+							+ "application's DataSource in " + place + ".");
 		}
 		if (several) {
 			throw new IdempotentConfigurationException(

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -125,7 +126,8 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 
 	/**
 	 * Begins a transaction, of which its synchronizations will tell how it has ended. If
-	 * that fails, the thread is left as it was.
+	 * that fails, the thread is left as it was, but for an {@code EntityManager} that was
+	 * bound before and that the manager has used.
 	 * <p>
 	 * Spring leaves the transaction open if a {@code TransactionExecutionListener} throws
 	 * after its begin, and cannot resume what it has suspended for it.
@@ -143,6 +145,10 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 		String name = TransactionSynchronizationManager.getCurrentTransactionName();
 		try {
 			TransactionStatus status = manager.getTransaction(definition);
+			if (status == null) {
+				// That of a test may be a mock.
+				throw new IllegalTransactionStateException(manager.getClass().getName() + " has begun no transaction");
+			}
 			requireSynchronizations(manager, status);
 			return status;
 		}
@@ -155,24 +161,25 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 				TransactionSynchronizationManager.setCurrentTransactionReadOnly(readOnly);
 				TransactionSynchronizationManager.setCurrentTransactionIsolationLevel(isolation);
 				TransactionSynchronizationManager.setCurrentTransactionName(name);
-				try {
-					resume(resources, around, suspended);
-				}
-				catch (RuntimeException | Error second) {
-					ex.addSuppressed(second);
-				}
+				resume(resources, around, suspended, ex::addSuppressed);
 			}
 			throw ex;
 		}
 	}
 
 	private static void resume(Map<Object, Object> resources, @Nullable List<TransactionSynchronization> around,
-			boolean suspended) {
+			boolean suspended, Consumer<Throwable> failed) {
 		if (around != null) {
 			TransactionSynchronizationManager.initSynchronization();
 			around.forEach(TransactionSynchronizationManager::registerSynchronization);
-			if (suspended) {
-				around.forEach(TransactionSynchronization::resume);
+			for (TransactionSynchronization synchronization : suspended ? around
+					: List.<TransactionSynchronization>of()) {
+				try {
+					synchronization.resume();
+				}
+				catch (RuntimeException | Error ex) {
+					failed.accept(ex);
+				}
 			}
 		}
 		resources.forEach((key, resource) -> {
@@ -240,7 +247,7 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * @param failed told if a connection could not be rolled back, or closed
 	 * @return whether there was one
 	 */
-	public static boolean endLeftTransaction(Consumer<RuntimeException> failed) {
+	public static boolean endLeftTransaction(Consumer<Throwable> failed) {
 		boolean left = TransactionSynchronizationManager.isActualTransactionActive();
 		if (left) {
 			endTransaction(Map.of(), failed);
@@ -252,7 +259,7 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	 * Ends a transaction that its manager does not.
 	 * @param others what the thread had been bound to before it began
 	 */
-	private static void endTransaction(Map<Object, Object> others, Consumer<RuntimeException> failed) {
+	private static void endTransaction(Map<Object, Object> others, Consumer<Throwable> failed) {
 		Map<Object, Object> own = new HashMap<>(TransactionSynchronizationManager.getResourceMap());
 		own.entrySet().removeAll(others.entrySet());
 		own.forEach((key, resource) -> {
@@ -261,7 +268,7 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 					preventCommit(dataSource);
 				}
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				failed.accept(ex);
 			}
 			TransactionSynchronizationManager.unbindResourceIfPossible(key);

@@ -95,7 +95,6 @@ class CheckoutPageIntegrationTests {
 			}
 			this.page.choose("crash", "after-call");
 			this.page.click("check-out");
-			this.page.awaitTexts("#saga-sentence", "The second JVMs are busy. Try again in a minute.");
 			this.page.awaitTexts("#saga-sentence", COMPLETE);
 			this.page.awaitTexts("#saga-reason",
 					(texts) -> texts.get(0).endsWith("has crashed. This JVM has finished it."));

@@ -1,15 +1,8 @@
 package dev.idempotent.autoconfigure.outbox;
 
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
-
-import javax.sql.DataSource;
-
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
-import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.outbox.Outbox;
@@ -17,7 +10,6 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -30,13 +22,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
-import org.springframework.transaction.annotation.TransactionManagementConfigurer;
-import org.springframework.transaction.interceptor.TransactionAttribute;
-import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
-import org.springframework.util.StringUtils;
 
 /**
  * Auto-configuration for {@code @TransactionalOutbox} methods. Also applies without a
@@ -66,43 +52,15 @@ final class OutboxMethodAutoConfiguration {
 	SmartInitializingSingleton outboxMethodsCheck(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<OutboxActivation> activation, ObjectProvider<OutboxTableCheck> tables) {
 		return () -> {
-			List<AnnotatedMethod> methods = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check();
-			int found = methods.size();
+			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check().size();
 			if (found > 0) {
 				tables.ifAvailable((check) -> check.requireTables("There is a @TransactionalOutbox method"));
 				DatabaseRequirements.requireOtherThanJta(beanFactory, "There is a @TransactionalOutbox method");
-				tables.ifAvailable((check) -> requireTransactions(check.transactionResource(), methods, beanFactory));
 				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
 						: found + " @TransactionalOutbox methods append events";
 				activation.ifAvailable((outbox) -> outbox.activate(cause));
 			}
 		};
-	}
-
-	/**
-	 * Checks each manager of methods that are themselves {@code @Transactional}, once.
-	 */
-	private static void requireTransactions(DataSource dataSource, List<AnnotatedMethod> methods, BeanFactory beans) {
-		TransactionAttributeSource attributes = beans.getBeanProvider(TransactionAttributeSource.class)
-			.getIfUnique(() -> new AnnotationTransactionAttributeSource(false));
-		boolean configured = beans.getBeanProvider(TransactionManagementConfigurer.class)
-			.stream()
-			.findAny()
-			.isPresent();
-		Set<PlatformTransactionManager> checked = new HashSet<>();
-		for (AnnotatedMethod method : methods) {
-			TransactionAttribute attribute = attributes.getTransactionAttribute(method.method(), method.type());
-			boolean named = attribute != null && StringUtils.hasText(attribute.getQualifier());
-			if (attribute != null && (named || !configured)) {
-				String reason = "The method " + method.describe() + " is @Transactional and appends events";
-				PlatformTransactionManager manager = DatabaseRequirements.requireManager(beans,
-						named ? attribute.getQualifier() : null, reason, "its @Transactional");
-				if (checked.add(manager)) {
-					boolean unused = DatabaseRequirements.requireTransactions(manager, dataSource, reason,
-							"its @Transactional");
-				}
-			}
-		}
 	}
 
 	private static OutboxTopics require(ObjectProvider<OutboxTopics> topics) {

@@ -53,14 +53,6 @@ public final class OutboxTableCheck {
 	}
 
 	/**
-	 * The resource to which a transaction must be bound that appends events.
-	 * @return the data source whose connections transaction managers bind
-	 */
-	public DataSource transactionResource() {
-		return this.database.dataSource();
-	}
-
-	/**
 	 * Rejects a data source that routes to several databases.
 	 * @throws IdempotentConfigurationException if it does
 	 */

@@ -12,15 +12,7 @@ import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Primary;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.jta.JtaTransactionManager;
 
@@ -123,19 +115,6 @@ class OutboxMistakesTests {
 	}
 
 	@Test
-	void refusesAManagerOfAnotherDatabase() {
-		assertStops(OutboxApplication.with(Named.class, TwoManagers.class),
-				"Named.place() is @Transactional and appends events, and its transaction manager",
-				"JdbcTransactionManager) does not work on the application's DataSource", "in its @Transactional");
-		assertStops(OutboxApplication.with(Fine.class, TwoManagers.class), "Fine.place() is @Transactional");
-		OutboxApplication.with(Named.class, TwoManagers.class)
-			.withPropertyValues("shop.manager=own")
-			.run((context) -> assertThat(context).hasNotFailed());
-		OutboxApplication.with(Fine.class, TwoManagers.class, Configurer.class)
-			.run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	@Test
 	void refusesToStartWithoutADatabase() {
 		OutboxApplication.with(Fine.class, TwoDatabases.class)
 			.run((context) -> assertThat(context).getFailure()
@@ -189,42 +168,6 @@ class OutboxMistakesTests {
 		@TransactionalOutbox(type = "order.created")
 		String place() {
 			return "placed";
-		}
-
-	}
-
-	static class Named {
-
-		@Transactional("${shop.manager:other}")
-		@TransactionalOutbox(type = "order.created")
-		String place() {
-			return "placed";
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class TwoManagers {
-
-		@Bean
-		PlatformTransactionManager own(DataSource dataSource) {
-			return new JdbcTransactionManager(dataSource);
-		}
-
-		@Bean
-		@Primary
-		PlatformTransactionManager other() {
-			return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Configurer {
-
-		@Bean
-		TransactionManagementConfigurer configurer(@Qualifier("own") PlatformTransactionManager own) {
-			return () -> own;
 		}
 
 	}
