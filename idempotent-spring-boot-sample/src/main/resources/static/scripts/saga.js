@@ -33,7 +33,7 @@ function checkOut() {
   send(post('/api/chaos/gateway', { refunds: outcome.refunds }, null, '')).then(() => startAt(checkout, crash ? OWNERS + '/start' : CHECKOUT + '/start', ATTEMPTS));
 }
 
-/** Sends the request until it is accepted. A second JVM gets it until one may have begun: 503 says that none has. */
+/** Sends the request until it is accepted. After a 503, a second JVM gets it again, with the same key. */
 function startAt(checkout, url, attempts) {
   const followed = window.setInterval(() => followOwners(checkout), POLL_MILLIS);
   return send(post(url, checkout.command, checkout.key, '')).then((answer) => {

@@ -114,7 +114,7 @@ final class PublisherWorkers {
 	private final AtomicReference<ReentrantLock> claiming = new AtomicReference<>(new ReentrantLock());
 
 	/**
-	 * Held by a worker of a publisher until its batch is published.
+	 * Held by the worker of a publisher whose turn it is, until it has published a batch.
 	 */
 	private final ReentrantLock turn = new ReentrantLock();
 
@@ -247,8 +247,9 @@ final class PublisherWorkers {
 		if (this.handles) {
 			return runNext(nextAttempt());
 		}
-		// Two that deliver beside each other compete for processors, so that both take
-		// longer than a millisecond, which one alone takes.
+		// Where processors are busy, two workers slow each other down: what one would
+		// deliver alone within a millisecond, and in larger batches, takes both longer.
+		// After a millisecond, a slow publication is not waited for.
 		boolean unused = this.turn.tryLock(TURN_MILLIS, TimeUnit.MILLISECONDS);
 		try {
 			return deliverWoken(this.batchSize);
