@@ -139,14 +139,17 @@ class OutboxHealthTests {
 	}
 
 	/**
-	 * The health after another scan.
+	 * The health after another scan. The one that ends first may have begun before.
 	 */
 	private static Health health(ApplicationContext context) {
 		OutboxRelay relay = context.getBean(OutboxRelay.class);
-		long start = System.nanoTime();
-		relay.wake();
-		await().until(
-				() -> relay.lastPass().filter((pass) -> pass.age().toNanos() < System.nanoTime() - start).isPresent());
+		for (int i = 0; i < 2; i++) {
+			long start = System.nanoTime();
+			relay.wake();
+			await().until(() -> relay.lastPass()
+				.filter((pass) -> pass.age().toNanos() < System.nanoTime() - start)
+				.isPresent());
+		}
 		return context.getBean(OutboxHealthIndicator.class).health();
 	}
 
