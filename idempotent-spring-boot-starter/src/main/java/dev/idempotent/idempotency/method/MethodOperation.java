@@ -104,7 +104,9 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 			Object result = proceed(run, work);
 			if (this.asynchronous && result instanceof CompletionStage<?> stage) {
 				settled = true;
-				return stage.whenComplete((value, failure) -> settle(run, value, failure));
+				CompletionStage<?> settling = stage.whenComplete((value, failure) -> settle(run, value, failure));
+				// If the caller cancels it or lets it time out, the run must still be settled.
+				return (settling instanceof CompletableFuture<?> future) ? future.copy() : settling;
 			}
 			run.complete(encode(run, result));
 			settled = true;

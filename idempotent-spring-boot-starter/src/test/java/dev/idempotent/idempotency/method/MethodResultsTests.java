@@ -3,6 +3,9 @@ package dev.idempotent.idempotency.method;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -131,6 +134,26 @@ class MethodResultsTests {
 			assertThat(catalogue.whenever("k", open)).isCompletedWithValue("now");
 			assertThat(catalogue.runs()).isOne();
 		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("endsByTheCaller")
+	void ofFuturesAreKeptWhateverTheCallerDoesWithItsFuture(Consumer<CompletableFuture<String>> end) {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			CompletableFuture<String> open = new CompletableFuture<>();
+			end.accept(catalogue.whenever("k", open));
+			open.complete("now");
+			assertThat(catalogue.whenever("k", open)).isCompletedWithValue("now");
+			assertThat(catalogue.runs()).isOne();
+		});
+	}
+
+	static Stream<Named<Consumer<CompletableFuture<String>>>> endsByTheCaller() {
+		return Stream.of(Named.of("cancel", (future) -> future.cancel(true)),
+				Named.of("orTimeout", (future) -> assertThatExceptionOfType(CompletionException.class)
+					.isThrownBy(() -> future.orTimeout(1, TimeUnit.MILLISECONDS).join())),
+				Named.of("complete", (future) -> future.complete("other")));
 	}
 
 	private static String stored(IdempotencyStore store, String operation) {
