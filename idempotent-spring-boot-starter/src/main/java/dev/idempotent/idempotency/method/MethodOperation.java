@@ -105,7 +105,8 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 			if (this.asynchronous && result instanceof CompletionStage<?> stage) {
 				settled = true;
 				CompletionStage<?> settling = stage.whenComplete((value, failure) -> settle(run, value, failure));
-				// If the caller cancels it or lets it time out, the run must still be settled.
+				// If the caller cancels it or lets it time out, the run must still be
+				// settled.
 				return (settling instanceof CompletableFuture<?> future) ? future.copy() : settling;
 			}
 			run.complete(encode(run, result));

@@ -148,7 +148,7 @@ class PaymentListeners {
 
 	}
 
-	private static void pass(Gate gate) {
+	static void pass(Gate gate) {
 		try {
 			gate.pass();
 		}

@@ -151,8 +151,9 @@ class MethodResultsTests {
 
 	static Stream<Named<Consumer<CompletableFuture<String>>>> endsByTheCaller() {
 		return Stream.of(Named.of("cancel", (future) -> future.cancel(true)),
-				Named.of("orTimeout", (future) -> assertThatExceptionOfType(CompletionException.class)
-					.isThrownBy(() -> future.orTimeout(1, TimeUnit.MILLISECONDS).join())),
+				Named.of("orTimeout",
+						(future) -> assertThatExceptionOfType(CompletionException.class)
+							.isThrownBy(() -> future.orTimeout(1, TimeUnit.MILLISECONDS).join())),
 				Named.of("complete", (future) -> future.complete("other")));
 	}
 
