@@ -11,6 +11,7 @@ import dev.idempotent.stream.StreamObserver.Outcome;
 import dev.idempotent.stream.StreamObserver.ProcessedEntry;
 import dev.idempotent.work.Backoff;
 import dev.idempotent.work.Observers;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -122,7 +123,7 @@ final class EntryDelivery {
 	}
 
 	private Result settle(ConsumerOperations consumer, Entry entry, Throwable failure) {
-		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, failure);
+		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, OutageLog.printable(failure));
 		Duration uncountedDelay = this.redelivery.redeliveryDelay(failure);
 		if (failure instanceof UnreadablePayloadException) {
 			Throwable cause = (failure.getCause() != null) ? failure.getCause() : failure;
@@ -133,7 +134,7 @@ final class EntryDelivery {
 			return Result.NOT_COUNTED;
 		}
 		if (entry.deliveries() >= this.maxDeliveries || this.redelivery.isFatal(failure)) {
-			return deadLetter(consumer, entry, failure.getClass().getName(), failure);
+			return deadLetter(consumer, entry, failure.getClass().getName(), OutageLog.printable(failure));
 		}
 		logger.warn("Entry {} for the {} failed with {} (delivery {} of {}); it is delivered again", entry.id(),
 				this.subscription, failure.getClass().getName(), entry.deliveries(), this.maxDeliveries);

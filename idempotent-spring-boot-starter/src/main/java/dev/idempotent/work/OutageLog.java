@@ -1,5 +1,7 @@
 package dev.idempotent.work;
 
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 
@@ -108,6 +110,24 @@ public final class OutageLog {
 	}
 
 	/**
+	 * Returns what can be logged of a failure with its stack trace. A message that throws
+	 * must not prevent what is done about the failure.
+	 * @param failure any exception
+	 * @return the failure, or a substitute if its message or that of a cause throws
+	 */
+	public static Throwable printable(Throwable failure) {
+		try {
+			failure.printStackTrace(new PrintWriter(Writer.nullWriter()));
+			return failure;
+		}
+		catch (RuntimeException | Error ex) {
+			Throwable substitute = new IllegalStateException(failure.getClass().getName() + ", whose message throws");
+			substitute.setStackTrace(failure.getStackTrace());
+			return substitute;
+		}
+	}
+
+	/**
 	 * Names the reason of a failure in a log message without a stack trace: the innermost
 	 * cause, such as {@code Connection refused}.
 	 * @param failure any exception
@@ -115,7 +135,7 @@ public final class OutageLog {
 	 * most 200 characters. The simple name of its class if it has no message
 	 */
 	public static String reason(Throwable failure) {
-		Throwable root = failure;
+		Throwable root = printable(failure);
 		while (root.getCause() != null) {
 			root = root.getCause();
 		}

@@ -10,6 +10,7 @@ import dev.idempotent.saga.engine.FailureClassifier.Verdict;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -116,7 +117,7 @@ final class CalledStep {
 	 * @throws RunAbortedError if the exception does not prove a refusal
 	 */
 	private JournalEntry refused(JournalEntry entry, Throwable failure, IdempotencyContext context, boolean first) {
-		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), failure);
+		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), OutageLog.printable(failure));
 		String reason = this.failures.describe(failure);
 		return switch (this.failures.ofCall(failure, context, first, this.call.refusals())) {
 			case REFUSED -> entry.refused(reason);

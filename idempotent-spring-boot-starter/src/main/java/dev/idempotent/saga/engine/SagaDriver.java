@@ -14,6 +14,7 @@ import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.work.Backoff;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -117,7 +118,7 @@ final class SagaDriver {
 	 * the body has reached all recorded steps, and the process is not stopping.
 	 */
 	private RunEnd failed(Throwable failure) {
-		logger.debug("The body of saga {} has failed", this.run.id(), failure);
+		logger.debug("The body of saga {} has failed", this.run.id(), OutageLog.printable(failure));
 		if (this.stopping.getAsBoolean()) {
 			return releaseAfter(Duration.ZERO, failure);
 		}
@@ -136,7 +137,7 @@ final class SagaDriver {
 		}
 		if (!(failure instanceof StepRefusedException)) {
 			logger.warn("The method of saga {} ({}) has failed, so the saga is undone", this.run.id(), this.run.name(),
-					failure);
+					OutageLog.printable(failure));
 		}
 		return (this.run.presence() == Presence.ABSENT) ? RunEnd.refused(FailureClassifier.reasonOf(failure))
 				: compensate(FailureClassifier.reasonOf(failure));

@@ -179,7 +179,8 @@ final class TransactionalStep {
 	 */
 	private JournalEntry refused(JournalEntry entry, End<?> end, IdempotencyContext context) {
 		Throwable failure = failureOf(end);
-		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(), failure);
+		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(),
+				OutageLog.printable(failure));
 		if (!end.known() || isTransient(failure) || (context.calls().made() > 0
 				&& this.failures.ofCall(failure, context, false, this.call.refusals()) != Verdict.REFUSED)) {
 			throw new RunAbortedError(Cause.UNKNOWN,

@@ -118,6 +118,32 @@ class SagaUndoTests extends SagaEngineBench {
 	}
 
 	@Test
+	void undoesASagaWhoseFailureThrowsWhenItsMessageIsRead(CapturedOutput output) {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).runInTransaction(() -> this.log.add("a"));
+			throw new UnreadableFailure();
+		}));
+		assertThat(this.log).containsExactly("a", "undo a");
+		assertThat(output).contains("UnreadableFailure, whose message throws").contains("SagaUndoTests.java");
+	}
+
+	@Test
+	void takesAnotherPathAfterAFailureThatThrowsWhenItsMessageIsRead() throws Throwable {
+		call(() -> {
+			try {
+				this.saga.step("a").runInTransaction(() -> {
+					throw new UnreadableFailure();
+				});
+			}
+			catch (StepRefusedException ex) {
+				this.saga.step("b").runInTransaction(() -> this.log.add("b"));
+			}
+			return null;
+		});
+		assertThat(this.log).containsExactly("b");
+	}
+
+	@Test
 	void logsWhatMistakeWasMadeWithSteps(CapturedOutput output) {
 		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
 			this.saga.step("a").runInTransaction(() -> this.log.add("a"));
@@ -401,6 +427,15 @@ class SagaUndoTests extends SagaEngineBench {
 
 		@Override
 		public void run() {
+		}
+
+	}
+
+	private static final class UnreadableFailure extends RuntimeException {
+
+		@Override
+		public String getMessage() {
+			throw new IllegalStateException("There is no message");
 		}
 
 	}
