@@ -59,7 +59,7 @@ record OutboxTables(String prefix) {
 	String missing() {
 		return "the database lacks the tables of the outbox ("
 				+ String.join(", ", event(), delayed(), dead(), control()) + ", and except on PostgreSQL "
-				+ transaction() + "), or they have other columns";
+				+ transaction() + "), denies access to them, or they have other columns";
 	}
 
 	/**

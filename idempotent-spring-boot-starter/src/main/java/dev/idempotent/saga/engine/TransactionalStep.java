@@ -18,6 +18,7 @@ import dev.idempotent.saga.engine.FailureClassifier.Verdict;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaRun.Presence;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -174,8 +175,8 @@ final class TransactionalStep {
 	/**
 	 * Returns the entry of an action that was rolled back. A result that cannot be read
 	 * back rolls it back, too: it would halt the saga.
-	 * @throws RunAbortedError if another attempt may succeed, or the action has made
-	 * calls, which a rollback does not undo
+	 * @throws RunAbortedError if another attempt may succeed, the action has made calls,
+	 * which a rollback does not undo, or it has committed a part of its work
 	 */
 	private JournalEntry refused(JournalEntry entry, End<?> end, IdempotencyContext context) {
 		Throwable failure = failureOf(end);
@@ -187,6 +188,7 @@ final class TransactionalStep {
 					"The step '" + entry.name() + "' could not be committed: " + FailureClassifier.reasonOf(failure),
 					forCaller(entry, failure));
 		}
+		requireRolledBack(entry);
 		String reason = this.failures.describe(failure);
 		if (!(failure instanceof StepRefusedException)) {
 			// The message of a response contains its body.
@@ -195,6 +197,27 @@ final class TransactionalStep {
 					reason.equals(FailureClassifier.reasonOf(failure)) ? ": " + OutageLog.reason(failure) : "");
 		}
 		return entry.refused(reason);
+	}
+
+	/**
+	 * The lock is written before the action: if it is there after the rollback, so is
+	 * what the action did before it has committed.
+	 */
+	private void requireRolledBack(JournalEntry entry) {
+		StoredSaga stored;
+		try {
+			stored = this.run.store().find(this.run.id());
+		}
+		catch (RuntimeException ex) {
+			this.run.suspectWrite();
+			throw new RunAbortedError(Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
+		}
+		if (stored != null && stored.owner().equals(this.run.owner()) && stored.steps() >= this.run.nextSteps()) {
+			this.run.suspectWrite();
+			throw new RunAbortedError(Cause.HALT, "The step '" + entry.name()
+					+ "' has failed after it had committed its transaction: it called commit() on the connection, or a "
+					+ "statement commits implicitly. Undo that part of its work before you retry the saga", null);
+		}
 	}
 
 	/**

@@ -40,11 +40,12 @@ final class TransientFailures {
 	private static final Set<Integer> CODES = Set.of(1205, 1290, 90097);
 
 	/**
-	 * Exceptions of JPA that were not translated.
+	 * Exceptions of JPA, Hibernate and jOOQ that were not translated.
 	 */
-	private static final Set<String> JPA = Set.of("jakarta.persistence.OptimisticLockException",
+	private static final Set<String> UNTRANSLATED = Set.of("jakarta.persistence.OptimisticLockException",
 			"jakarta.persistence.PessimisticLockException", "jakarta.persistence.LockTimeoutException",
-			"jakarta.persistence.QueryTimeoutException");
+			"jakarta.persistence.QueryTimeoutException", "org.hibernate.StaleStateException",
+			"org.hibernate.StaleObjectStateException", "org.jooq.exception.DataChangedException");
 
 	private static final int DEEPEST = 20;
 
@@ -76,7 +77,7 @@ final class TransientFailures {
 				|| each instanceof TransactionTimedOutException || each instanceof IdempotencyPendingException
 				|| each instanceof IdempotencyStoreUnavailableException || each instanceof InterruptedException
 				|| each instanceof VirtualMachineError || (each instanceof SQLException ex && isTransient(ex))
-				|| JPA.contains(each.getClass().getName());
+				|| UNTRANSLATED.contains(each.getClass().getName());
 	}
 
 	private static boolean isTransient(SQLException ex) {

@@ -2,6 +2,8 @@ package dev.idempotent.saga.engine;
 
 import java.sql.SQLException;
 
+import org.hibernate.StaleObjectStateException;
+import org.hibernate.StaleStateException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,6 +20,12 @@ class TransientFailuresTests {
 	@CsvSource({ "25006, 0", "HY000, 1290", "90097, 90097" })
 	void includeADatabaseThatHasBecomeReadOnly(String state, int code) {
 		assertThat(TransientFailures.include(failure(state, code))).isTrue();
+	}
+
+	@Test
+	void includeAnOptimisticLockThatHibernateAloneReports() {
+		assertThat(TransientFailures.include(new StaleStateException("stale"))).isTrue();
+		assertThat(TransientFailures.include(new StaleObjectStateException("Order", 1))).isTrue();
 	}
 
 	@Test

@@ -11,6 +11,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.engine.FailureClassifier;
 import dev.idempotent.saga.engine.SagaDefinition;
@@ -93,6 +94,30 @@ abstract class SagaStatementsContract {
 			.queryForList("select state from " + this.rows.tables().step() + " where name = 'rolled back'",
 					String.class))
 			.isEqualTo(step.equals("undo") ? List.of("DONE") : List.of());
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void undoesNothingAfterAStepThatCommitsItsConnectionAndFails(boolean first) {
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(() -> {
+			if (!first) {
+				this.saga.step("before").compensate(() -> insert("undo")).runInTransaction(() -> insert("before"));
+			}
+			this.saga.step("committed").runInTransaction(() -> {
+				insert("part");
+				this.work.execute((Connection connection) -> {
+					connection.commit();
+					return connection;
+				});
+				throw new IllegalStateException("declined");
+			});
+			return "unreachable";
+		}));
+		assertThat(this.work.queryForList("select name from logged_work order by name", String.class))
+			.isEqualTo(first ? List.of("part") : List.of("before", "part"));
+		assertThat(this.rows.template()
+			.queryForObject("select halt_reason from " + this.rows.tables().instance(), String.class))
+			.contains("'committed'", "commit()");
 	}
 
 	final @Nullable Object call(Supplier<String> body) throws Throwable {
