@@ -57,7 +57,8 @@ class ReservationIsolationIntegrationTests {
 			.toList();
 		List<Outcome> outcomes = Concurrently.run(buyers);
 		assertThat(outcomes).contains(Outcome.RESERVED).isSubsetOf(Outcome.RESERVED, Outcome.SOLD_OUT);
-		// A thread that begins late can meet the gate between the commit of another and the end of its ticket.
+		// A thread that begins late can meet the gate between the commit of another and
+		// the end of its ticket.
 		for (int buyer = 0; buyer < BUYERS; buyer++) {
 			if (outcomes.get(buyer) == Outcome.SOLD_OUT) {
 				assertThat(buyers.get(buyer).get()).isEqualTo(Outcome.RESERVED);
