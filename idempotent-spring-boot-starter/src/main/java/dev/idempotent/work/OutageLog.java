@@ -1,7 +1,5 @@
 package dev.idempotent.work;
 
-import java.io.PrintWriter;
-import java.io.Writer;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 
@@ -15,6 +13,11 @@ import org.slf4j.Logger;
 public final class OutageLog {
 
 	private static final int MAX_LENGTH = 200;
+
+	/**
+	 * Causes can form a circle.
+	 */
+	private static final int DEEPEST = 20;
 
 	private static final long LONG_SECONDS = 120;
 
@@ -117,7 +120,11 @@ public final class OutageLog {
 	 */
 	public static Throwable printable(Throwable failure) {
 		try {
-			failure.printStackTrace(new PrintWriter(Writer.nullWriter()));
+			Throwable each = failure;
+			for (int depth = 0; each != null && depth < DEEPEST; depth++) {
+				String unused = each.toString();
+				each = each.getCause();
+			}
 			return failure;
 		}
 		catch (RuntimeException | Error ex) {

@@ -42,4 +42,19 @@ class OutageReasonTests {
 		assertThat(OutageLog.reason(new IOException("x".repeat(1000)))).hasSize(200);
 	}
 
+	@Test
+	void saysThatTheMessageThrows() {
+		assertThat(OutageLog.reason(new IllegalStateException("outer", new UnreadableException())))
+			.isEqualTo("java.lang.IllegalStateException, whose message throws");
+	}
+
+	private static final class UnreadableException extends RuntimeException {
+
+		@Override
+		public String getMessage() {
+			throw new IllegalStateException("There is no message");
+		}
+
+	}
+
 }

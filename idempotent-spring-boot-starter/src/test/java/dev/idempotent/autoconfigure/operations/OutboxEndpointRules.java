@@ -200,11 +200,18 @@ abstract class OutboxEndpointRules {
 	}
 
 	/**
-	 * Reads a resource after the relay has read the table again. The scan that ends first
-	 * may have begun before.
+	 * Reads a resource after the relay has read the table again.
 	 */
 	JsonNode afterAScan(String path) {
-		OutboxRelay relay = this.application.bean(OutboxRelay.class);
+		awaitScan(this.application.bean(OutboxRelay.class));
+		return json(get(path), 200);
+	}
+
+	/**
+	 * Waits for the end of a scan that begins now. The one that ends first may have begun
+	 * before.
+	 */
+	static void awaitScan(OutboxRelay relay) {
 		for (int i = 0; i < 2; i++) {
 			long start = System.nanoTime();
 			relay.wake();
@@ -212,7 +219,6 @@ abstract class OutboxEndpointRules {
 				.filter((pass) -> pass.age().toNanos() < System.nanoTime() - start)
 				.isPresent());
 		}
-		return json(get(path), 200);
 	}
 
 	<T> T bean(Class<T> type) {
