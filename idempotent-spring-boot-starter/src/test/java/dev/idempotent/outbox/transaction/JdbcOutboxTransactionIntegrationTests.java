@@ -36,7 +36,7 @@ class JdbcOutboxTransactionIntegrationTests extends SavepointRules {
 	@Test
 	void insertsIntoTheSchemaOfTheTablePrefixWhateverTheWorkSelects() {
 		try (ConfigurableApplicationContext context = start(
-				List.of("idempotent.outbox.table-prefix=public.tenants_"))) {
+				List.of("idempotent.outbox.table-prefix=public.tenants_", "idempotent.outbox.relay.enabled=false"))) {
 			JdbcClient database = context.getBean(JdbcClient.class);
 			database.sql("drop schema if exists tenant cascade").update();
 			database.sql("create schema tenant create table tenants_event (like public.tenants_event including all)")
