@@ -13,11 +13,14 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.json.CanonicalJson;
 import org.jspecify.annotations.Nullable;
+import org.springframework.web.accept.ApiVersionHolder;
+import org.springframework.web.servlet.HandlerMapping;
 import tools.jackson.core.JsonPointer;
 
 /**
- * Computes the fingerprint of a request from its method, path, query and content, without
- * what is ignored of them. JSON is compared by its meaning, anything else by its bytes.
+ * Computes the fingerprint of a request from its method, path, query, API version and
+ * content, without what is ignored of them. JSON is compared by its meaning, anything
+ * else by its bytes.
  */
 final class RequestFingerprinter {
 
@@ -82,6 +85,11 @@ final class RequestFingerprinter {
 			add(parts, request.getMethod());
 			addPath(parts, request.getRequestURI());
 			addParameters(parts, RequestUrl.query(request), RequestUrl::decode);
+			// Set by the mapping that found the operation; a header may have selected it.
+			if (request.getAttribute(HandlerMapping.API_VERSION_ATTRIBUTE) instanceof ApiVersionHolder version
+					&& version.hasVersion()) {
+				add(parts, version.getVersion().toString());
+			}
 			addContent(parts, request);
 		}
 		return Fingerprint.of(parts);
@@ -104,8 +112,7 @@ final class RequestFingerprinter {
 		int position = parts.size();
 		int count = 0;
 		for (Map.Entry<String, List<String>> parameter : parameters.entrySet()) {
-			String decoded = name.apply(parameter.getKey());
-			if (decoded == null || !this.ignored.contains(decoded)) {
+			if (!this.ignored.contains(name.apply(parameter.getKey()))) {
 				count++;
 				add(parts, parameter.getKey());
 				parts.add(encode(parameter.getValue().size()));

@@ -41,7 +41,8 @@ class MariaDbEventTableConflictsIntegrationTests extends EventTableConflictsCont
 	@Override
 	void empty() {
 		// The pool of the tables does not commit by itself.
-		List.of("event", "delayed", "dead", "control").forEach((table) -> observer.update("delete from conflicts_" + table));
+		List.of("event", "delayed", "dead", "control")
+			.forEach((table) -> observer.update("delete from conflicts_" + table));
 	}
 
 	@Override

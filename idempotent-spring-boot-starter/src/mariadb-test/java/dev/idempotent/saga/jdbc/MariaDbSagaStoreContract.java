@@ -34,8 +34,8 @@ abstract class MariaDbSagaStoreContract extends JdbcSagaStoreContract {
 
 	@Override
 	SagaRows rows() {
-		return tables.computeIfAbsent(url(), (url) -> SagaRows.create(mariaDb.connect(url), "mysql",
-				"saga_" + tables.size() + "_"));
+		return tables.computeIfAbsent(url(),
+				(url) -> SagaRows.create(mariaDb.connect(url), "mysql", "saga_" + tables.size() + "_"));
 	}
 
 	@Override

@@ -1,7 +1,8 @@
 package dev.idempotent.state.jdbc;
 
 /**
- * Tests for {@link Guarded} on MariaDB through MySQL's driver, which counts changed rows only.
+ * Tests for {@link Guarded} on MariaDB through MySQL's driver, which counts changed rows
+ * only.
  */
 class ConnectorJAffectedRowsGuardedIntegrationTests extends MariaDbGuardedContract {
 

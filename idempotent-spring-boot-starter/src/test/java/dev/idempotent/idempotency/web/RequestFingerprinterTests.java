@@ -153,12 +153,12 @@ class RequestFingerprinterTests {
 	 * a rolling upgrade answers retries with 422.
 	 */
 	@Test
-	void keepsTheFormatOfVersion3() throws IOException {
+	void keepsTheFormatOfVersion4() throws IOException {
 		MockHttpServletRequest request = body("application/json", "{\"item\":\"coupon\",\"amount\":1.50}");
 		request.setRequestURI("/api/orders");
 		request.setQueryString("b=2&a=1");
 		assertThat(of(request))
-			.isEqualTo(new Fingerprint(3, "f457d949971eb40ef6aaaf4b636f98429a5fdcc1d037b277c6b94488ea5659b0"));
+			.isEqualTo(new Fingerprint(4, "f457d949971eb40ef6aaaf4b636f98429a5fdcc1d037b277c6b94488ea5659b0"));
 	}
 
 	private static Fingerprint ofUrl(String url) throws IOException {
