@@ -86,10 +86,8 @@ final class RequestFingerprinter {
 			addPath(parts, request.getRequestURI());
 			addParameters(parts, RequestUrl.query(request), RequestUrl::decode);
 			// Set by the mapping that found the operation; a header may have selected it.
-			if (request.getAttribute(HandlerMapping.API_VERSION_ATTRIBUTE) instanceof ApiVersionHolder version
-					&& version.hasVersion()) {
-				add(parts, version.getVersion().toString());
-			}
+			add(parts, (request.getAttribute(HandlerMapping.API_VERSION_ATTRIBUTE) instanceof ApiVersionHolder version
+					&& version.hasVersion()) ? version.getVersion().toString() : "");
 			addContent(parts, request);
 		}
 		return Fingerprint.of(parts);
