@@ -55,7 +55,7 @@ public final class OutboxTableCheck {
 
 	/**
 	 * Describes what is missing.
-	 * @param reason why it is required: the begin of a sentence
+	 * @param reason why it is required: the start of a sentence
 	 * @return the failure, to be thrown
 	 */
 	public IdempotentConfigurationException missing(String reason) {
