@@ -239,12 +239,13 @@ public final class DatabaseRequirements {
 	}
 
 	/**
-	 * Warns that something was not checked because the database does not answer.
+	 * Warns that something was not checked because the database does not answer or is
+	 * read-only.
 	 * @param unchecked what was not checked
 	 * @param failure the failure
 	 */
 	public static void warnOfSilence(String unchecked, Exception failure) {
-		logger.warn("The database does not answer, so {} could not be checked: {}", unchecked,
+		logger.warn("The database does not answer or is read-only, so {} could not be checked: {}", unchecked,
 				OutageLog.reason(failure));
 		logger.debug("The stack trace of the failure above", failure);
 	}

@@ -1,6 +1,6 @@
 package dev.idempotent.autoconfigure.outbox;
 
-import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.handler.OutboxHandlers;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
@@ -65,26 +65,16 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		this.activation.report(Boolean.FALSE.equals(this.enabled)
 				? "without a relay in this process (idempotent.outbox.relay.enabled is false)"
 				: "the relay delivers to " + receivers());
-		if (this.activation.isActive()) {
-			checkRows();
-		}
+		boolean found = this.activation.isActive() && hasTables();
 		if (!mayRun()) {
 			return;
 		}
-		if (hasTables()) {
+		if (found) {
 			this.tables.requireOneDatabase();
 			this.relay.getObject().start();
 		}
-		else if (Boolean.TRUE.equals(this.enabled)) {
-			throw new IdempotentConfigurationException(
-					"idempotent.outbox.relay.enabled is true, and " + this.tables.missingTables() + ".",
-					this.tables.howToCreateTables() + ".");
-		}
-		else if (this.tables.hasEventTable()) {
-			throw new IdempotentConfigurationException(
-					"Events could be appended, but not delivered: " + this.tables.missingTables() + ".",
-					this.tables.howToCreateTables() + ". Neither changes tables that exist: drop those of an earlier "
-							+ "version first, after it has delivered their events.");
+		else if (Boolean.TRUE.equals(this.enabled) || this.tables.hasEventTable()) {
+			throw this.tables.missing("The outbox relay could not deliver events: ");
 		}
 		else {
 			logger.info("The outbox relay starts with the first event: {}", this.tables.missingTables());
@@ -96,17 +86,6 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		String handlers = count + ((count == 1) ? " handler" : " handlers");
 		return (count == 0) ? this.topics.toString()
 				: this.topics.publishers().isEmpty() ? handlers : this.topics + " and " + handlers;
-	}
-
-	private void checkRows() {
-		try {
-			if (this.ordered && this.tables.hasTables()) {
-				this.tables.requireIncreasingRows();
-			}
-		}
-		catch (DataAccessException ex) {
-			logger.info("The outbox could not check how its database numbers rows: {}", ex.getMessage());
-		}
 	}
 
 	@Override
@@ -133,11 +112,20 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 	 */
 	private boolean hasTables() {
 		try {
-			return this.tables.hasTables();
+			if (!this.tables.hasTables()) {
+				return false;
+			}
+			if (this.ordered) {
+				this.tables.requireIncreasingRows();
+			}
+			if (mayRun()) {
+				this.tables.requirePrivileges();
+			}
 		}
 		catch (DataAccessException ex) {
-			return true;
+			DatabaseRequirements.warnOfSilence("the tables of the outbox", ex);
 		}
+		return true;
 	}
 
 }

@@ -525,8 +525,7 @@ public class EventTable {
 				Claim claim = failure.claim();
 				if (Statements.update(connection, lock, failure.reason(), claim.lane(), claim.id(),
 						claim.attempts()) == 1) {
-					toDead(connection, this.tables, claim.lane(), claim.id());
-					buried++;
+					buried += toDead(connection, this.tables, claim.lane(), claim.id());
 				}
 			}
 			return buried;
@@ -535,14 +534,15 @@ public class EventTable {
 
 	/**
 	 * Moves a locked row to the dead events.
+	 * @return how many rows were moved
 	 */
-	static void toDead(Connection connection, OutboxTables tables, long lane, long id) {
+	static int toDead(Connection connection, OutboxTables tables, long lane, long id) {
 		Statements.update(connection,
 				"insert into " + tables.dead() + " (lane, sequence, attempts, created_at, last_error, "
 						+ EventRow.COLUMNS + ") select lane, id, attempts, created_at, last_error, " + EventRow.COLUMNS
 						+ " from " + tables.event() + " where lane = ? and id = ?",
 				lane, id);
-		Statements.update(connection, "delete from " + tables.event() + " where lane = ? and id = ?", lane, id);
+		return Statements.update(connection, "delete from " + tables.event() + " where lane = ? and id = ?", lane, id);
 	}
 
 	/**

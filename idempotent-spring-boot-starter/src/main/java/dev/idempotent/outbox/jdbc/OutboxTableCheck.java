@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
@@ -13,6 +14,7 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.Statements;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
 
 /**
  * Checks at the start that the database can store the events of an outbox.
@@ -47,8 +49,36 @@ public final class OutboxTableCheck {
 	public void requireTables(String reason) {
 		requireOneDatabase();
 		if (!hasTables()) {
-			throw new IdempotentConfigurationException(reason + ", and " + missingTables() + ".",
-					howToCreateTables() + ".");
+			throw missing(reason + ", and ");
+		}
+	}
+
+	/**
+	 * Describes what is missing.
+	 * @param reason why it is required: the start of a sentence
+	 * @return the failure, to be thrown
+	 */
+	public IdempotentConfigurationException missing(String reason) {
+		return new IdempotentConfigurationException(reason + this.tables.missing() + ".",
+				OutboxTables.howToCreate() + ". Neither changes tables that exist: drop those of an earlier "
+						+ "version first, after it has delivered their events.");
+	}
+
+	/**
+	 * Requires the privileges without which an event would be published again and again:
+	 * executes the statements that end one, for a row that does not exist.
+	 * @throws IdempotentConfigurationException if the database refuses a statement
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 * or is read-only
+	 */
+	public void requirePrivileges() {
+		try {
+			this.database.runOnce((connection) -> EventTable.toDead(connection, this.tables, -1, -1));
+		}
+		catch (InvalidDataAccessResourceUsageException | PermissionDeniedDataAccessException ex) {
+			throw new IdempotentConfigurationException(
+					"The outbox relay could not remove events: " + ex.getMostSpecificCause().getMessage() + ".",
+					"Grant select, insert, update and delete on the tables of the outbox.", ex);
 		}
 	}
 
@@ -130,8 +160,12 @@ public final class OutboxTableCheck {
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 */
 	public boolean hasTables() {
+		return exist(this::hasTables);
+	}
+
+	private boolean exist(Function<Connection, Boolean> check) {
 		try {
-			return this.database.runOnce(this::hasTables);
+			return this.database.runOnce(check);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			return false;
@@ -153,19 +187,13 @@ public final class OutboxTableCheck {
 	}
 
 	/**
-	 * Checks whether the database has the table of events, whatever its columns.
+	 * Checks whether the database has the table of events, whatever its other columns.
 	 * @return whether events could be appended although other tables are missing
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 */
 	public boolean hasEventTable() {
-		try {
-			this.database
-				.run((connection) -> DatabaseRequirements.missingColumns(connection, this.tables.event(), "id"));
-			return true;
-		}
-		catch (InvalidDataAccessResourceUsageException ex) {
-			return false;
-		}
+		return exist(
+				(connection) -> DatabaseRequirements.missingColumns(connection, this.tables.event(), "id").isEmpty());
 	}
 
 	/**
@@ -174,14 +202,6 @@ public final class OutboxTableCheck {
 	 */
 	public String missingTables() {
 		return this.tables.missing();
-	}
-
-	/**
-	 * Describes how to create the tables.
-	 * @return a sentence for operators, without a full stop
-	 */
-	public String howToCreateTables() {
-		return OutboxTables.howToCreate();
 	}
 
 }

@@ -132,7 +132,7 @@ class OutboxOnDemandTests {
 			.withPropertyValues("idempotent.outbox.relay.enabled=true", NO_TABLES)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessageStartingWith("idempotent.outbox.relay.enabled is true, and "));
+				.hasMessageStartingWith("The outbox relay could not deliver events: the database lacks "));
 	}
 
 	@Test
