@@ -60,8 +60,8 @@ public final class OutboxTableCheck {
 	 */
 	public IdempotentConfigurationException missing(String reason) {
 		return new IdempotentConfigurationException(reason + this.tables.missing() + ".",
-				OutboxTables.howToCreate() + ". Neither changes tables that exist: drop those of an earlier "
-						+ "version first, after it has delivered their events.");
+				OutboxTables.howToCreate() + (hasEventTable() ? ". Neither changes tables that exist: drop those of an "
+						+ "earlier version first, after it has delivered their events." : "."));
 	}
 
 	/**
