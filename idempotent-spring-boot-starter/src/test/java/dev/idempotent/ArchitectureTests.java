@@ -203,10 +203,10 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, ENGINE, ADVICE, JSON, OPERATION, WORK, TOKEN,
 			"java..", "org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..",
-			"org.springframework.aop..", "org.springframework.core..", "org.springframework.expression..",
-			"org.springframework.format..", "org.springframework.http..", "org.springframework.stereotype..",
-			"org.springframework.util..", "org.springframework.web..", "tools.jackson..", "io.swagger.v3.oas.models..",
-			"org.springdoc.core.customizers");
+			"org.springframework.aop..", "org.springframework.beans.factory", "org.springframework.core..",
+			"org.springframework.expression..", "org.springframework.format..", "org.springframework.http..",
+			"org.springframework.stereotype..", "org.springframework.util..", "org.springframework.web..",
+			"tools.jackson..", "io.swagger.v3.oas.models..", "org.springdoc.core.customizers");
 
 	@ArchTest
 	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()

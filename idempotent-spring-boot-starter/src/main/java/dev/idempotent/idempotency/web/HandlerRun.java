@@ -189,6 +189,14 @@ abstract class HandlerRun {
 	}
 
 	/**
+	 * Returns whether Spring MVC has told of a failure, which the application may have
+	 * turned into a response.
+	 */
+	boolean isCallFailed() {
+		return this.call == Progress.FAILED;
+	}
+
+	/**
 	 * Returns whether a call of a method is that by Spring MVC.
 	 */
 	boolean awaitsEntryInto(Method entered) {

@@ -45,19 +45,23 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 	/**
 	 * Creates the operation of handlers that are not annotated. It has no name, because a
 	 * key from a header does not include one.
+	 * @param conditions what selects the handler beside path and method, or {@code null}
+	 * if it is not a method
 	 * @param transactions the transactions of the work, or {@code null} under
 	 * {@link Guarantee#LEASE}
 	 */
-	static IdempotentOperation ofRule(OperationSettings defaults, @Nullable IdempotencyTransactions transactions) {
-		return new IdempotentOperation(defaults, KeySource.HEADER, null, RequestFingerprinter.OF_EVERYTHING,
+	static IdempotentOperation ofRule(OperationSettings defaults, @Nullable String conditions,
+			@Nullable IdempotencyTransactions transactions) {
+		return new IdempotentOperation(defaults, KeySource.HEADER, null, RequestFingerprinter.of(conditions),
 				transactions);
 	}
 
 	/**
 	 * Creates the operation of an annotated handler.
+	 * @param conditions what selects it beside path and method
 	 * @throws IdempotentConfigurationException if the annotation cannot be applied to it
 	 */
-	static IdempotentOperation of(Handler handler, Idempotent annotation, OperationSettings defaults,
+	static IdempotentOperation of(Handler handler, String conditions, Idempotent annotation, OperationSettings defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		OperationSettings settings = OperationSettings.of(handler.type(), handler.method(), annotation, defaults);
 		String described = handler.describe();
@@ -70,7 +74,7 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 		if (token) {
 			checkToken(described, annotation);
 		}
-		RequestFingerprinter fingerprinter = fingerprinter(described, annotation.ignore());
+		RequestFingerprinter fingerprinter = fingerprinter(described, conditions, annotation.ignore());
 		if (fingerprinter.ignoresEverything() && annotation.key().isEmpty()) {
 			throw OperationSettings.mistake(described, "ignores everything and has no key",
 					"Set the part of the request that is the key, such as key = \"#body.id\", or list what to ignore.",
@@ -149,9 +153,9 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 		}
 	}
 
-	private static RequestFingerprinter fingerprinter(String described, String[] entries) {
+	private static RequestFingerprinter fingerprinter(String described, String conditions, String[] entries) {
 		try {
-			return RequestFingerprinter.without(entries);
+			return RequestFingerprinter.of(conditions, entries);
 		}
 		catch (IllegalArgumentException ex) {
 			throw OperationSettings.mistake(described, "ignores " + Arrays.toString(entries) + ": " + ex.getMessage(),

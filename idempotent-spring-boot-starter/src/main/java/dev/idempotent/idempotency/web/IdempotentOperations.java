@@ -22,20 +22,28 @@ import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.FrameworkServlet;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.mvc.condition.PathPatternsRequestCondition;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -200,11 +208,21 @@ public final class IdempotentOperations {
 
 		private final List<RequestMappingHandlerMapping> mappings;
 
+		/**
+		 * All mappings of each dispatcher servlet, by its context.
+		 */
+		private final Map<WebApplicationContext, List<? extends HandlerMapping>> mappingsOfServlets = new ConcurrentHashMap<>();
+
 		private final OperationSettings defaults;
 
 		private final @Nullable IdempotencyTransactionSource transactionSource;
 
 		private final Map<Handler, IdempotentOperation> annotated = new HashMap<>();
+
+		/**
+		 * What selects each handler beside path and method.
+		 */
+		private final Map<Handler, Set<String>> conditions = new HashMap<>();
 
 		/**
 		 * The paths of annotated handlers by HTTP method; those for all methods have
@@ -224,21 +242,44 @@ public final class IdempotentOperations {
 		 */
 		private final Set<String> methods = new HashSet<>();
 
-		private final IdempotentOperation requiredUnderLease;
+		private final IdempotentOperation requiredOfOthers;
 
-		private final Map<Handler, IdempotentOperation> requiredInTransaction = new ConcurrentHashMap<>();
+		private final Map<Handler, IdempotentOperation> required = new ConcurrentHashMap<>();
 
 		Table(List<RequestMappingHandlerMapping> mappings, IdempotencyWebSettings settings, OperationSettings defaults,
 				@Nullable IdempotencyTransactionSource transactionSource) {
 			this.mappings = mappings;
 			this.defaults = defaults;
 			this.transactionSource = transactionSource;
-			this.requiredUnderLease = IdempotentOperation.ofRule(defaults, null);
+			this.requiredOfOthers = IdempotentOperation.ofRule(defaults, null, null);
 			this.rules = Rule.matchedAs(mappings, settings.requiredFor());
 			this.rules.forEach((rule) -> this.methods.add(rule.method()));
+			loadConditions();
 			loadAnnotated();
 			pairCancels(new ResponsePolicy(settings));
 			checkRequired();
+		}
+
+		private void loadConditions() {
+			this.mappings.forEach((mapping) -> mapping.getHandlerMethods()
+				.forEach((pattern, method) -> this.conditions
+					.computeIfAbsent(Handler.of(method), (key) -> new TreeSet<>())
+					.add(conditionsOf(pattern, Handler.of(method)))));
+		}
+
+		/**
+		 * As declared: values of a request, such as versions of a custom type, may have
+		 * no stable text.
+		 */
+		private static String conditionsOf(RequestMappingInfo pattern, Handler handler) {
+			String custom = (pattern.getCustomCondition() != null) ? handler.describe() : "";
+			return pattern.getParamsCondition() + " " + pattern.getHeadersCondition() + " "
+					+ pattern.getConsumesCondition() + " " + pattern.getProducesCondition() + " "
+					+ pattern.getVersionCondition() + " " + custom;
+		}
+
+		private String conditionsOf(Handler handler) {
+			return String.join("\n", this.conditions.getOrDefault(handler, Set.of()));
 		}
 
 		private void loadAnnotated() {
@@ -248,8 +289,8 @@ public final class IdempotentOperations {
 				if (annotation != null) {
 					Handler handler = Handler.of(method);
 					addPattern(pattern);
-					IdempotentOperation operation = IdempotentOperation.of(handler, annotation, this.defaults,
-							this.transactionSource);
+					IdempotentOperation operation = IdempotentOperation.of(handler, conditionsOf(handler), annotation,
+							this.defaults, this.transactionSource);
 					this.annotated.put(handler, operation);
 					if (operation.keyExpression() != null) {
 						pathVariables.computeIfAbsent(handler, (key) -> new TreeSet<>())
@@ -340,10 +381,11 @@ public final class IdempotentOperations {
 		 */
 		Target required(@Nullable HandlerMethod method, @Nullable CorsConfiguration cors) {
 			Handler handler = (method != null) ? Handler.of(method) : null;
-			IdempotentOperation operation = (handler == null || this.defaults.guarantee() != Guarantee.TRANSACTION)
-					? this.requiredUnderLease
-					: this.requiredInTransaction.computeIfAbsent(handler, (key) -> IdempotentOperation
-						.ofRule(this.defaults, IdempotentOperation.transactions(key, this.transactionSource)));
+			IdempotentOperation operation = (handler == null) ? this.requiredOfOthers
+					: this.required.computeIfAbsent(handler,
+							(key) -> IdempotentOperation.ofRule(this.defaults, conditionsOf(key),
+									(this.defaults.guarantee() == Guarantee.TRANSACTION)
+											? IdempotentOperation.transactions(key, this.transactionSource) : null));
 			return new Target(operation, handler, cors, null, false);
 		}
 
@@ -369,9 +411,12 @@ public final class IdempotentOperations {
 			return false;
 		}
 
+		/**
+		 * Asks all mappings as the dispatcher servlet does: another one may come first.
+		 */
 		private @Nullable HandlerExecutionChain chainOf(HttpServletRequest request) {
 			try {
-				for (RequestMappingHandlerMapping mapping : this.mappings) {
+				for (HandlerMapping mapping : mappingsOf(request)) {
 					HandlerExecutionChain chain = mapping.getHandler(request);
 					if (chain != null) {
 						return chain;
@@ -383,6 +428,34 @@ public final class IdempotentOperations {
 				// The dispatcher servlet will reject it (405, 415, ...).
 				return null;
 			}
+		}
+
+		/**
+		 * The mappings of the servlet of a request. Another servlet can have the same
+		 * paths.
+		 */
+		private List<? extends HandlerMapping> mappingsOf(HttpServletRequest request) {
+			String servlet = request.getHttpServletMapping().getServletName();
+			ServletContext container = request.getServletContext();
+			if (container
+				.getAttribute(FrameworkServlet.SERVLET_CONTEXT_PREFIX + servlet) instanceof WebApplicationContext own) {
+				return this.mappingsOfServlets.computeIfAbsent(own, Table::mappingsOf);
+			}
+			// A container may initialize a servlet behind the filters.
+			ServletRegistration registration = container.getServletRegistration(servlet);
+			return (registration == null || isDispatcher(registration.getClassName())) ? this.mappings : List.of();
+		}
+
+		private static List<HandlerMapping> mappingsOf(WebApplicationContext context) {
+			List<HandlerMapping> mappings = new ArrayList<>(
+					BeanFactoryUtils.beansOfTypeIncludingAncestors(context, HandlerMapping.class, true, false)
+						.values());
+			AnnotationAwareOrderComparator.sort(mappings);
+			return mappings;
+		}
+
+		private static boolean isDispatcher(String type) {
+			return FrameworkServlet.class.isAssignableFrom(ClassUtils.resolveClassName(type, null));
 		}
 
 		/**

@@ -18,13 +18,11 @@ import org.springframework.web.servlet.HandlerMapping;
 import tools.jackson.core.JsonPointer;
 
 /**
- * Computes the fingerprint of a request from its method, path, query, API version and
- * content, without what is ignored of them. JSON is compared by its meaning, anything
- * else by its bytes.
+ * Computes the fingerprint of a request from its method, path, query and content, without
+ * what is ignored of them, and from what selects its handler beside these. JSON is
+ * compared by its meaning, anything else by its bytes.
  */
 final class RequestFingerprinter {
-
-	static final RequestFingerprinter OF_EVERYTHING = without();
 
 	/**
 	 * Parameters of the URL and of forms that are ignored.
@@ -33,17 +31,23 @@ final class RequestFingerprinter {
 
 	private final CanonicalJson json;
 
-	private RequestFingerprinter(Set<String> ignored, CanonicalJson json) {
+	private final @Nullable String conditions;
+
+	private RequestFingerprinter(@Nullable String conditions, Set<String> ignored, CanonicalJson json) {
+		this.conditions = conditions;
 		this.ignored = ignored;
 		this.json = json;
 	}
 
 	/**
-	 * Creates a fingerprinter from the entries of an annotation.
+	 * Creates a fingerprinter.
+	 * @param conditions those of the handler, such as a header or a media type;
+	 * {@code null} stands for the API version of the request
+	 * @param entries those of the annotation
 	 * @throws IllegalArgumentException if one is blank or a pointer to the whole body, or
 	 * if there are others beside {@code *}
 	 */
-	static RequestFingerprinter without(String... entries) {
+	static RequestFingerprinter of(@Nullable String conditions, String... entries) {
 		Set<String> parameters = new HashSet<>();
 		Set<JsonPointer> members = new HashSet<>();
 		for (String entry : entries) {
@@ -60,7 +64,7 @@ final class RequestFingerprinter {
 		if (parameters.contains(Idempotent.EVERYTHING) && entries.length > 1) {
 			throw new IllegalArgumentException("'*' must be the only entry");
 		}
-		return new RequestFingerprinter(parameters, CanonicalJson.without(members));
+		return new RequestFingerprinter(conditions, parameters, CanonicalJson.without(members));
 	}
 
 	/**
@@ -69,7 +73,7 @@ final class RequestFingerprinter {
 	RequestFingerprinter alsoWithout(String parameter) {
 		Set<String> all = new HashSet<>(this.ignored);
 		all.add(parameter);
-		return new RequestFingerprinter(all, this.json);
+		return new RequestFingerprinter(this.conditions, all, this.json);
 	}
 
 	/**
@@ -85,12 +89,18 @@ final class RequestFingerprinter {
 			add(parts, request.getMethod());
 			addPath(parts, request.getRequestURI());
 			addParameters(parts, RequestUrl.query(request), RequestUrl::decode);
-			// Set by the mapping that found the operation; a header may have selected it.
-			add(parts, (request.getAttribute(HandlerMapping.API_VERSION_ATTRIBUTE) instanceof ApiVersionHolder version
-					&& version.hasVersion()) ? version.getVersion().toString() : "");
+			add(parts, (this.conditions != null) ? this.conditions : version(request));
 			addContent(parts, request);
 		}
 		return Fingerprint.of(parts);
+	}
+
+	/**
+	 * The version that the mapping of a functional endpoint has resolved.
+	 */
+	private static String version(BufferedRequest request) {
+		return (request.getAttribute(HandlerMapping.API_VERSION_ATTRIBUTE) instanceof ApiVersionHolder version
+				&& version.hasVersion()) ? version.getVersion().toString() : "";
 	}
 
 	/**

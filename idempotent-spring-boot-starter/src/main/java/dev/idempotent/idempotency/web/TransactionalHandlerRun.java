@@ -191,6 +191,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 			commit(request, buffered);
 			return;
 		}
+		boolean success = isSuccess(returned, buffered.getStatus());
 		this.claimant.rollback();
 		this.rolledBack = true;
 		if (buffered.isTooLong()) {
@@ -200,13 +201,23 @@ final class TransactionalHandlerRun extends HandlerRun {
 						+ " bytes, the most that is buffered until its transaction has committed "
 						+ "(idempotent.web.max-buffered-response)."));
 		}
-		else if (returned && buffered.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
+		else if (success) {
 			release(request);
 			respondInstead(request, buffered).refuse(Problem.ROLLED_BACK);
 		}
 		else {
 			answerRolledBack(request, buffered);
 		}
+	}
+
+	/**
+	 * Returns whether the response claims work that is rolled back. Without the handler,
+	 * such as in an interceptor, a redirect does not, and neither does what the
+	 * application makes of an exception.
+	 */
+	private boolean isSuccess(boolean returned, int status) {
+		return returned ? status < HttpServletResponse.SC_BAD_REQUEST
+				: status < HttpServletResponse.SC_MULTIPLE_CHOICES && !this.rolledBack && !isCallFailed();
 	}
 
 	private boolean commits(BufferedResponse buffered) {

@@ -103,7 +103,7 @@ class RequestIdentifierTests {
 		request.addHeader("Idempotency-Key", "k-1");
 		request.setContent(new byte[length]);
 		IdempotentOperation operation = IdempotentOperation
-			.ofRule(OperationSettings.defaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofDays(1)), null);
+			.ofRule(OperationSettings.defaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofDays(1)), null, null);
 		try {
 			return identifier.identify(operation, null, BufferedRequest.read(request, length));
 		}

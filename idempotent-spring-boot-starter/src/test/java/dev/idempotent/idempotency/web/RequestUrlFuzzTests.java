@@ -65,7 +65,7 @@ class RequestUrlFuzzTests {
 
 	private static String digest(MockHttpServletRequest request) {
 		try {
-			return RequestFingerprinter.OF_EVERYTHING.fingerprint(BufferedRequest.read(request, 0)).digest();
+			return RequestFingerprinter.of(null).fingerprint(BufferedRequest.read(request, 0)).digest();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
