@@ -30,9 +30,10 @@ final class TransientFailures {
 	private static final Set<String> STATES = Set.of("08", "40", "53", "57");
 
 	/**
-	 * A lock is not available, or the database has become a read-only replica.
+	 * A lock is not available, the database has become a read-only replica, or the
+	 * statement that PostgreSQL has prepared no longer fits a migrated table, or is gone.
 	 */
-	private static final Set<String> OTHER_STATES = Set.of("55P03", "25006");
+	private static final Set<String> OTHER_STATES = Set.of("55P03", "25006", "0A000", "26000");
 
 	/**
 	 * The same on MySQL and H2.

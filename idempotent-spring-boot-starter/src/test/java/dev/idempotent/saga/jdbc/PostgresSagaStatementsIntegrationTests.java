@@ -1,10 +1,13 @@
 package dev.idempotent.saga.jdbc;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.Test;
@@ -25,6 +28,11 @@ class PostgresSagaStatementsIntegrationTests extends SagaStatementsContract {
 	private static final String NEXT = "update saga_instance, insert saga_step";
 
 	private static final String END = "update saga_instance, insert saga_step, update saga_step";
+
+	/**
+	 * That of the driver, and one more.
+	 */
+	private static final int PREPARE_THRESHOLD = 6;
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
@@ -79,6 +87,33 @@ class PostgresSagaStatementsIntegrationTests extends SagaStatementsContract {
 		SagaCompensatedException ex = new RowReads(this.log).atMost(100, "logged_saga_instance", "a saga",
 				() -> catchThrowableOfType(SagaCompensatedException.class, () -> call(this::compensated)));
 		assertThat(ex).isNotNull();
+	}
+
+	@Test
+	void repeatsAStepWhosePreparedStatementAMigrationHasInvalidated() throws Throwable {
+		JdbcTemplate work = new JdbcTemplate(this.log);
+		work.execute("create table migrated (id integer)");
+		String query = "select * from migrated where id = ?";
+		for (int i = 0; i < PREPARE_THRESHOLD; i++) {
+			work.queryForList(query, i);
+		}
+		try (HikariDataSource migration = postgres.connect()) {
+			new JdbcTemplate(migration).execute("alter table migrated add column note text");
+		}
+		AtomicInteger undone = new AtomicInteger();
+		Supplier<String> body = () -> {
+			SagaSteps saga = steps();
+			saga.step("before").compensate(undone::incrementAndGet).run(() -> {
+			});
+			saga.step("reads").runInTransaction(() -> {
+				work.queryForList(query, 1);
+			});
+			return "done";
+		};
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));
+		becomeDue();
+		assertThat(call(body)).isEqualTo("done");
+		assertThat(undone).hasValue(0);
 	}
 
 	@Test

@@ -125,6 +125,10 @@ abstract class SagaStatementsContract {
 				"[]".getBytes(StandardCharsets.UTF_8));
 	}
 
+	final SagaSteps steps() {
+		return this.saga;
+	}
+
 	final void becomeDue() {
 		this.rows.pass(Duration.ofSeconds(30));
 	}
