@@ -12,8 +12,6 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.Enumeration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +27,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.Part;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 
@@ -246,19 +243,6 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		catch (InvalidMediaTypeException ex) {
 			return null;
 		}
-	}
-
-	/**
-	 * Hides {@code Range}: the stored response answers retries with another range, too.
-	 */
-	@Override
-	public @Nullable String getHeader(String name) {
-		return name.equalsIgnoreCase(HttpHeaders.RANGE) ? null : super.getHeader(name);
-	}
-
-	@Override
-	public Enumeration<String> getHeaders(String name) {
-		return name.equalsIgnoreCase(HttpHeaders.RANGE) ? Collections.emptyEnumeration() : super.getHeaders(name);
 	}
 
 	@Override

@@ -65,7 +65,8 @@ final class HandlerCallRecorder implements AsyncHandlerInterceptor, HandlerExcep
 	 * A run of another handler has no transaction for this one, or not the same.
 	 */
 	private boolean isCovered(HttpServletRequest request, HandlerMethod method) {
-		return HandlerRun.isOpen(request) && this.leased.test(method);
+		HandlerRun run = HandlerRun.of(request);
+		return run != null && run.isBegun() && this.leased.test(method);
 	}
 
 	@Override

@@ -128,7 +128,8 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 	 */
 	private static void requireRun(Method method, @Nullable Object target) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
-		if (request != null && HandlerRun.of(request) == null && isInServlet(request) && target != null
+		HandlerRun run = (request != null) ? HandlerRun.of(request) : null;
+		if (request != null && (run == null || !run.isBegun()) && isInServlet(request) && target != null
 				&& isAnnotated(AopUtils.getMostSpecificMethod(method, AopUtils.getTargetClass(target)))) {
 			throw withoutRun(method);
 		}
@@ -139,8 +140,9 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 				+ "because the idempotency filter was not asked about it. It was forwarded, included or dispatched "
 				+ "from a handler without @Idempotent or with another guarantee, or had another URL when it passed the "
 				+ "filter, or did not pass it, or the method was mapped after the start, or called by a handler "
-				+ "without @Idempotent, such as a functional endpoint. Place filters that rewrite URLs before that "
-				+ "filter, and call a service instead of such methods.");
+				+ "without @Idempotent, such as a functional endpoint, or a handler mapping has found another method "
+				+ "for the same request before. Place filters that rewrite URLs before that filter, and call a service "
+				+ "instead of such methods.");
 	}
 
 	private static boolean isInServlet(RequestAttributes request) {

@@ -174,6 +174,14 @@ abstract class HandlerRun {
 	}
 
 	/**
+	 * Returns whether Spring MVC has called the handler, or it is not a method: otherwise
+	 * the mappings have found another one for the dispatcher servlet than for the filter.
+	 */
+	boolean isBegun() {
+		return isCalled() || this.handler == null;
+	}
+
+	/**
 	 * Returns whether the handler has been called and has neither returned nor thrown.
 	 */
 	boolean isCallOpen() {

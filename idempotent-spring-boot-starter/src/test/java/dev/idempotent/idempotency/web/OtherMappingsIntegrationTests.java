@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -34,6 +35,7 @@ import org.springframework.web.method.HandlerTypePredicate;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
@@ -109,6 +111,16 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		assertThat(isReplay(post(path))).isFalse();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "/alternating/intercepted", "/alternating/unintercepted" })
+	void doNotRunUnderTheKeyOfAnotherThatWasFoundBefore(String path) {
+		int before = runs();
+		for (int i = 0; i < 3; i++) {
+			assertThat(post(path).statusCode()).isEqualTo(500);
+		}
+		assertThat(runs()).isEqualTo(before);
+	}
+
 	@Test
 	void letOtherBeansCallThem() {
 		assertThat(post("/called").statusCode()).isEqualTo(200);
@@ -124,8 +136,14 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		static final AtomicInteger runs = new AtomicInteger();
 
 		@Idempotent
-		@PostMapping("/proxied")
+		@PostMapping({ "/proxied", "/alternating/*" })
 		int run() {
+			return runs.incrementAndGet();
+		}
+
+		@Idempotent
+		@PostMapping("/alternative")
+		int runInstead() {
 			return runs.incrementAndGet();
 		}
 
@@ -223,6 +241,30 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	/**
+	 * A mapping that finds another handler each time.
+	 */
+	record Alternating(Proxied proxied, HandlerInterceptor interceptor,
+			AtomicInteger times) implements HandlerMapping, PriorityOrdered {
+
+		@Override
+		public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) throws NoSuchMethodException {
+			if (!request.getRequestURI().startsWith("/alternating")) {
+				return null;
+			}
+			HandlerMethod handler = new HandlerMethod(this.proxied,
+					(this.times.incrementAndGet() % 2 == 1) ? "run" : "runInstead");
+			return request.getRequestURI().endsWith("unintercepted") ? new HandlerExecutionChain(handler)
+					: new HandlerExecutionChain(handler, this.interceptor);
+		}
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+	/**
 	 * The mappings by their order.
 	 */
 	record Mappings(RequestMappingHandlerMapping first) {
@@ -249,6 +291,12 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		@Bean
 		HandlerMapping unintercepted(Proxied proxied) {
 			return new Unintercepted(proxied);
+		}
+
+		@Bean
+		HandlerMapping alternating(Proxied proxied,
+				@Qualifier("idempotentHandlerCallInterceptor") HandlerInterceptor interceptor) {
+			return new Alternating(proxied, interceptor, new AtomicInteger());
 		}
 
 		@Bean(defaultCandidate = false)

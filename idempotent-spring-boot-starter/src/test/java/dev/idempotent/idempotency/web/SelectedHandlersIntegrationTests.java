@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.web;
 
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -14,13 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.io.ByteArrayResource;
-import org.springframework.core.io.Resource;
 import org.springframework.http.MediaType;
 import org.springframework.web.accept.ApiVersionParser;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -83,17 +79,6 @@ class SelectedHandlersIntegrationTests {
 		}
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "bytes=0-1", "bytes=50-60" })
-	void answersInFullWhateverRangeIsAskedFor(String range) {
-		String key = UUID.randomUUID().toString();
-		try (WebApplication application = start(Application.class)) {
-			assertThat(post(application, "/resource", key, "Range", range)).isEqualTo("200 first");
-			assertThat(post(application, "/resource", key, "X-Other", "1")).isEqualTo("200 first");
-			assertThat(runs(application)).isEqualTo(1);
-		}
-	}
-
 	private static WebApplication start(Class<?> source) {
 		return WebApplication.start(source, redis, "idempotent.web.required-for=POST /required,POST /functions");
 	}
@@ -145,12 +130,6 @@ class SelectedHandlersIntegrationTests {
 		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m")
 		String byFingerprint() {
 			return first();
-		}
-
-		@PostMapping("/resource")
-		@Idempotent
-		Resource resource() {
-			return new ByteArrayResource(first().getBytes(StandardCharsets.UTF_8));
 		}
 
 		@PostMapping(path = "/headers", headers = "X-Action=charge")
