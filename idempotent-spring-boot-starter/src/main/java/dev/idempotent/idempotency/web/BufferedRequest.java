@@ -275,6 +275,61 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		return this.reader;
 	}
 
+	/**
+	 * A request whose content is read, and can be read again, if a handler mapping reads
+	 * it.
+	 */
+	static final class Unread extends HttpServletRequestWrapper {
+
+		private final int limit;
+
+		private @Nullable BufferedRequest read;
+
+		private @Nullable RefusedRequestException refusal;
+
+		Unread(HttpServletRequest request, int limit) {
+			super(request);
+			this.limit = limit;
+		}
+
+		/**
+		 * Returns the request with its whole content, for the handler.
+		 * @throws RefusedRequestException if a handler mapping has read a part of it only
+		 */
+		HttpServletRequest whole() {
+			if (this.refusal != null) {
+				throw this.refusal;
+			}
+			HttpServletRequest request = (HttpServletRequest) getRequest();
+			return (this.read == null) ? request
+					: new BufferedRequest(request, this.read.body, this.read.form, this.read.parts);
+		}
+
+		private BufferedRequest read() throws IOException {
+			try {
+				if (this.read == null) {
+					this.read = BufferedRequest.read((HttpServletRequest) getRequest(), this.limit);
+				}
+				return this.read;
+			}
+			catch (RefusedRequestException ex) {
+				this.refusal = ex;
+				throw ex;
+			}
+		}
+
+		@Override
+		public ServletInputStream getInputStream() throws IOException {
+			return read().getInputStream();
+		}
+
+		@Override
+		public BufferedReader getReader() throws IOException {
+			return read().getReader();
+		}
+
+	}
+
 	private static final class BodyStream extends ServletInputStream {
 
 		private final ByteArrayInputStream body;

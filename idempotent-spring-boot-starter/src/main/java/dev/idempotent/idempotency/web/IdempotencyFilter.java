@@ -87,13 +87,26 @@ public final class IdempotencyFilter implements Filter {
 			open.dispatch(httpRequest, httpResponse, chain);
 			return;
 		}
-		Target target = (request.getDispatcherType() == DispatcherType.REQUEST) ? this.operations.find(httpRequest)
-				: null;
-		if (target != null) {
-			runReplayOrRefuse(target, httpRequest, httpResponse, chain);
+		if (request.getDispatcherType() != DispatcherType.REQUEST) {
+			chain.doFilter(request, response);
 			return;
 		}
-		chain.doFilter(request, response);
+		BufferedRequest.Unread unread = new BufferedRequest.Unread(httpRequest, this.settings.maxRequestBody());
+		Target target;
+		HttpServletRequest whole;
+		try {
+			target = this.operations.find(unread);
+			whole = unread.whole();
+		}
+		catch (RefusedRequestException ex) {
+			new ResponseWriter(httpRequest, httpResponse, null, this.responsePolicy.problems()).refuse(ex);
+			return;
+		}
+		if (target != null) {
+			runReplayOrRefuse(target, whole, httpResponse, chain);
+			return;
+		}
+		chain.doFilter(whole, response);
 	}
 
 	private void runReplayOrRefuse(Target target, HttpServletRequest request, HttpServletResponse response,

@@ -22,6 +22,7 @@ import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServletRequest;
@@ -279,7 +280,14 @@ public final class IdempotentOperations {
 		}
 
 		private String conditionsOf(Handler handler) {
-			return String.join("\n", this.conditions.getOrDefault(handler, Set.of()));
+			Set<String> known = this.conditions.getOrDefault(handler, Set.of(""));
+			if (known.size() > 1) {
+				throw OperationSettings.mistake(handler.describe(),
+						"is mapped several times with different conditions (parameters, headers, media types or "
+								+ "versions), so that requests to one mapping could get responses of another",
+						"Map a method of its own with each condition.", null);
+			}
+			return known.iterator().next();
 		}
 
 		private void loadAnnotated() {
@@ -423,6 +431,9 @@ public final class IdempotentOperations {
 					}
 				}
 				return null;
+			}
+			catch (RefusedRequestException ex) {
+				throw ex;
 			}
 			catch (Exception ex) {
 				// The dispatcher servlet will reject it (405, 415, ...).

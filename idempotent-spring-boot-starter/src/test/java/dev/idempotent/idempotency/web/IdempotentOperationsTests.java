@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.OnError;
@@ -40,6 +41,7 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import org.springframework.web.util.pattern.PatternParseException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link IdempotentOperations}, compared with the handlers that Spring MVC
@@ -95,6 +97,22 @@ class IdempotentOperationsTests {
 				.as("-Dfuzz.seed=%d: %s of %s", seed, request, mapping.getHandlerMethods())
 				.isEqualTo(isAnnotated(mapping, request.create()));
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "annotated", "plain" })
+	void rejectAHandlerThatIsMappedWithDifferentConditions(String name) {
+		RequestMappingHandlerMapping mapping = mapping(new PathPatternParser());
+		for (String provider : List.of("visa", "amex")) {
+			mapping.registerMapping(RequestMappingInfo.paths("/pay")
+				.methods(RequestMethod.POST)
+				.headers("X-Provider=" + provider)
+				.options(mapping.getBuilderConfiguration())
+				.build(), new Handlers(), method(name));
+		}
+		assertThatExceptionOfType(IdempotentConfigurationException.class)
+			.isThrownBy(() -> load(mapping, List.of("POST /pay")))
+			.withMessageContaining("mapped several times");
 	}
 
 	@ParameterizedTest
@@ -175,13 +193,15 @@ class IdempotentOperationsTests {
 		BuilderConfiguration options = new BuilderConfiguration();
 		options.setPatternParser(mapping.getPatternParser());
 		options.setPathMatcher((mapping.getPatternParser() != null) ? null : mapping.getPathMatcher());
+		boolean conditional = random.nextInt(5) == 0;
 		RequestMappingInfo info = RequestMappingInfo.paths(pattern)
 			.methods(one(MAPPED_METHODS, random))
-			.headers((random.nextInt(5) > 0) ? new String[0] : new String[] { "X-None" })
+			.headers(conditional ? new String[] { "X-None" } : new String[0])
 			.options(options)
 			.build();
 		if (!mapping.getHandlerMethods().containsKey(info)) {
-			mapping.registerMapping(info, new Handlers(), method(random.nextBoolean() ? "annotated" : "plain"));
+			mapping.registerMapping(info, new Handlers(),
+					method((random.nextBoolean() ? "annotated" : "plain") + (conditional ? "Conditionally" : "")));
 		}
 	}
 
@@ -296,7 +316,14 @@ class IdempotentOperationsTests {
 		public void annotated() {
 		}
 
+		@Idempotent
+		public void annotatedConditionally() {
+		}
+
 		public void plain() {
+		}
+
+		public void plainConditionally() {
 		}
 
 	}

@@ -8,9 +8,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,6 +40,7 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerRequest;
 import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.servlet.handler.SimpleUrlHandlerMapping;
 
@@ -85,6 +88,22 @@ class OtherHandlersIntegrationTests extends OnTomcatAndJetty {
 		assertThat(post(path).statusCode()).isEqualTo(201);
 		assertThat(isReplay(post(path))).isTrue();
 		assertThat(rows()).isEqualTo(before + 1);
+	}
+
+	/**
+	 * As a gateway's predicate does, they keep what they have read.
+	 */
+	@Test
+	void mayBeSelectedByTheirBody() {
+		String path = "/function/by-body";
+		assertThat(WebApplication.text(application.post(path, "paid 1", "Idempotency-Key", this.key)))
+			.isEqualTo("paid 1");
+		assertThat(isReplay(application.post(path, "paid 1", "Idempotency-Key", this.key))).isTrue();
+		assertThat(application.post(path, "paid 999", "Idempotency-Key", this.key).statusCode()).isEqualTo(422);
+		assertThat(application.post("/orders/by-body", "paid 2").statusCode()).isEqualTo(200);
+		assertThat(application.post("/orders/by-body", "other", "Idempotency-Key", this.key + "-2").statusCode())
+			.isEqualTo(200);
+		assertThat(application.post("/orders/by-body", "x".repeat(3_000_000)).statusCode()).isEqualTo(413);
 	}
 
 	@ParameterizedTest
@@ -235,7 +254,24 @@ class OtherHandlersIntegrationTests extends OnTomcatAndJetty {
 			}).POST("/function/orders", (request) -> {
 				work.run();
 				return ServerResponse.status(201).body("placed");
+			}).POST("/{group}/by-body", (request) -> textOf(request).startsWith("paid"), (request) -> {
+				work.run();
+				return ServerResponse.ok().body(textOf(request));
 			}).build();
+		}
+
+		private static String textOf(ServerRequest request) {
+			try {
+				String text = (String) request.servletRequest().getAttribute("text");
+				if (text == null) {
+					text = request.body(String.class);
+					request.servletRequest().setAttribute("text", text);
+				}
+				return text;
+			}
+			catch (ServletException | IOException ex) {
+				throw new IllegalStateException(ex);
+			}
 		}
 
 		@Bean

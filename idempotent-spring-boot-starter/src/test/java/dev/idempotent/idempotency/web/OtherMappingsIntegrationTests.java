@@ -137,13 +137,13 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 
 		@Idempotent
 		@PostMapping({ "/proxied", "/alternating/*" })
-		int run() {
+		public int run() {
 			return runs.incrementAndGet();
 		}
 
 		@Idempotent
 		@PostMapping("/alternative")
-		int runInstead() {
+		public int runInstead() {
 			return runs.incrementAndGet();
 		}
 
