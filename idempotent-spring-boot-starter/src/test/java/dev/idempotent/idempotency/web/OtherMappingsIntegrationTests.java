@@ -230,7 +230,7 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		@Override
 		public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) throws NoSuchMethodException {
 			return request.getRequestURI().equals("/unintercepted")
-					? new HandlerExecutionChain(new HandlerMethod(this.proxied, "run")) : null;
+					? new HandlerExecutionChain(new HandlerMethod(this.proxied, Proxied.class.getMethod("run"))) : null;
 		}
 
 		@Override
@@ -252,7 +252,7 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 				return null;
 			}
 			HandlerMethod handler = new HandlerMethod(this.proxied,
-					(this.times.incrementAndGet() % 2 == 1) ? "run" : "runInstead");
+					Proxied.class.getMethod((this.times.incrementAndGet() % 2 == 1) ? "run" : "runInstead"));
 			return request.getRequestURI().endsWith("unintercepted") ? new HandlerExecutionChain(handler)
 					: new HandlerExecutionChain(handler, this.interceptor);
 		}
