@@ -10,12 +10,17 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.NonTransientDataAccessResourceException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
+import org.springframework.jdbc.JdbcUpdateAffectedIncorrectNumberOfRowsException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.RowMapper;
@@ -32,6 +37,11 @@ public final class Statements {
 	private static final SQLExceptionTranslator OTHERS = new SQLExceptionSubclassTranslator();
 
 	private static final String TASK = "Statement";
+
+	/**
+	 * The codes of MySQL, MariaDB and H2.
+	 */
+	private static final Set<Integer> READ_ONLY = Set.of(1290, 1836, 90097);
 
 	/**
 	 * The interface of PostgreSQL's driver, without a dependency on the driver.
@@ -118,6 +128,24 @@ public final class Statements {
 	 */
 	public static int update(Connection connection, String sql, @Nullable Object... parameters) {
 		return run(connection, sql, false, Arrays.asList(parameters), PreparedStatement::executeUpdate);
+	}
+
+	/**
+	 * Executes an insert or delete that is one half of a move. A trigger, a rule or a
+	 * policy of row level security can ignore rows without an error, so the other half
+	 * must not be committed unless both change what is expected.
+	 * @param connection is neither committed nor closed
+	 * @param expected how many rows it must change
+	 * @param sql the statement
+	 * @param parameters in the order of their places
+	 * @throws JdbcUpdateAffectedIncorrectNumberOfRowsException if it changes more or
+	 * fewer
+	 */
+	public static void move(Connection connection, int expected, String sql, @Nullable Object... parameters) {
+		int changed = update(connection, sql, parameters);
+		if (changed != expected) {
+			throw new JdbcUpdateAffectedIncorrectNumberOfRowsException(sql, expected, changed);
+		}
 	}
 
 	/**
@@ -243,6 +271,19 @@ public final class Statements {
 		}
 		DataAccessException translated = OTHERS.translate(TASK, sql, failure);
 		return (translated != null) ? translated : new UncategorizedSQLException(TASK, sql, failure);
+	}
+
+	/**
+	 * Returns whether a statement that has failed may succeed later: the database was not
+	 * reachable or is read-only, for now, or a lock was not granted in time.
+	 * @param failure as translated
+	 * @return {@code false} if the database refuses the statement
+	 */
+	public static boolean isPassing(DataAccessException failure) {
+		return failure instanceof TransientDataAccessException || failure instanceof RecoverableDataAccessException
+				|| failure instanceof NonTransientDataAccessResourceException
+				|| (failure.getMostSpecificCause() instanceof SQLException cause
+						&& ("25006".equals(cause.getSQLState()) || READ_ONLY.contains(cause.getErrorCode())));
 	}
 
 	private static boolean isLockTimeout(SQLException failure) {
