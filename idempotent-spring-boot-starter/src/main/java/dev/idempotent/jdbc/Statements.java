@@ -39,9 +39,16 @@ public final class Statements {
 	private static final String TASK = "Statement";
 
 	/**
-	 * The codes of MySQL, MariaDB and H2.
+	 * The codes of MySQL and MariaDB, and of H2.
 	 */
 	private static final Set<Integer> READ_ONLY = Set.of(1290, 1836, 90097);
+
+	private static final Set<Integer> LOCK_TIMEOUT = Set.of(1205, 50200);
+
+	/**
+	 * MySQL and MariaDB: deadlock, MariaDB: changed since it was read; H2.
+	 */
+	private static final Set<Integer> CONFLICT = Set.of(1213, 1020, 40001, 90131);
 
 	/**
 	 * The interface of PostgreSQL's driver, without a dependency on the driver.
@@ -287,20 +294,12 @@ public final class Statements {
 	}
 
 	private static boolean isLockTimeout(SQLException failure) {
-		return "55P03".equals(failure.getSQLState()) || switch (failure.getErrorCode()) {
-			// MySQL and MariaDB; H2
-			case 1205, 50200 -> true;
-			default -> false;
-		};
+		return "55P03".equals(failure.getSQLState()) || LOCK_TIMEOUT.contains(failure.getErrorCode());
 	}
 
 	private static boolean isConflict(SQLException failure) {
-		String state = (failure.getSQLState() != null) ? failure.getSQLState() : "";
-		return state.equals("40001") || state.equals("40P01") || switch (failure.getErrorCode()) {
-			// MySQL and MariaDB: deadlock, MariaDB: changed since it was read; H2
-			case 1213, 1020, 40001, 90131 -> true;
-			default -> false;
-		};
+		return "40001".equals(failure.getSQLState()) || "40P01".equals(failure.getSQLState())
+				|| CONFLICT.contains(failure.getErrorCode());
 	}
 
 }

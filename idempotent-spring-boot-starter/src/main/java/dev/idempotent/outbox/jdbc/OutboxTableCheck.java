@@ -87,14 +87,12 @@ public final class OutboxTableCheck {
 			}
 			throw new IdempotentConfigurationException(
 					"The outbox relay could not remove events: " + ex.getMostSpecificCause().getMessage() + ".",
-					"Grant select, insert, update and delete on the tables of the outbox, as the script creates them.",
-					ex);
+					"Create the tables by the script, and grant select, insert, update and delete on them.", ex);
 		}
 	}
 
 	private boolean rehearse(Connection connection) {
-		boolean postgres = this.database.kind(connection) == Database.POSTGRESQL;
-		if (postgres) {
+		if (this.database.kind(connection) == Database.POSTGRESQL) {
 			Statements.execute(connection, "set local lock_timeout = '5s'");
 			// The place of a row, by which it is found, is not unique in several tables.
 			if (Statements.query(connection, PLAIN, List.of(this.tables.event()), (row, number) -> number).isEmpty()) {
@@ -141,25 +139,23 @@ public final class OutboxTableCheck {
 	}
 
 	private void requireSequence(Connection connection) {
-		String alter = "alter table " + this.tables.event() + " alter column id set ";
+		String alter = "Run 'alter table " + this.tables.event() + " alter column id set ";
+		String why = "The sequence of " + this.tables.event() + ".id does not increase with each insert: ";
 		Statements.query(connection,
 				"select seqcache, seqincrement, seqcycle from pg_sequence "
 						+ "where seqrelid = pg_get_serial_sequence(?, 'id')::regclass",
 				List.of(this.tables.event()), (sequence, number) -> {
-					reject(sequence.getLong(1) > 1, "each session caches " + sequence.getLong(1) + " of its values",
-							alter + "cache 1");
-					reject(sequence.getLong(2) < 1, "its values decrease", alter + "increment 1");
-					reject(sequence.getBoolean(3), "its values repeat", alter + "no cycle");
+					reject(sequence.getLong(1) > 1,
+							why + "each session caches " + sequence.getLong(1) + " of its values", alter + "cache 1'");
+					reject(sequence.getLong(2) < 1, why + "its values decrease", alter + "increment 1'");
+					reject(sequence.getBoolean(3), why + "its values repeat", alter + "no cycle'");
 					return true;
 				});
 	}
 
-	private void reject(boolean rejected, String why, String statement) {
+	private static void reject(boolean rejected, String why, String action) {
 		if (rejected) {
-			throw new IdempotentConfigurationException(
-					"The sequence of %s.id does not increase with each insert: %s.".formatted(this.tables.event(), why)
-							+ REASON,
-					"Run '" + statement + "'" + OR);
+			throw new IdempotentConfigurationException(why + "." + REASON, action + OR);
 		}
 	}
 
@@ -169,19 +165,14 @@ public final class OutboxTableCheck {
 					List.of(), (row, number) -> Map.entry(row.getString(1), row.getString(2)))
 			.stream()
 			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-		if (variables.getOrDefault("wsrep_on", "OFF").equalsIgnoreCase("ON")) {
-			throw new IdempotentConfigurationException(
-					"The database is a node of a cluster whose nodes number rows "
-							+ "independently of each other (wsrep_on is ON)." + REASON,
-					"Use a database with one primary server" + OR);
-		}
+		reject(variables.getOrDefault("wsrep_on", "OFF").equalsIgnoreCase("ON"),
+				"The database is a node of a cluster whose nodes number rows independently of each other (wsrep_on is ON)",
+				"Use a database with one primary server");
 		String increment = variables.getOrDefault("auto_increment_increment", "1");
-		if (!increment.equals("1")) {
-			throw new IdempotentConfigurationException(
-					"auto_increment_increment is " + increment
-							+ ", as for several servers that number rows independently of each other." + REASON,
-					"Set auto_increment_increment to 1 and write to one server only" + OR);
-		}
+		reject(!increment.equals("1"),
+				"auto_increment_increment is " + increment
+						+ ", as for several servers that number rows independently of each other",
+				"Set auto_increment_increment to 1 and write to one server only");
 	}
 
 	/**

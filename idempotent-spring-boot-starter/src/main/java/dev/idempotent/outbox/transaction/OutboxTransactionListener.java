@@ -2,6 +2,7 @@ package dev.idempotent.outbox.transaction;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -34,8 +35,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	 * database, of whose begin this listener is not told, suspends the synchronization
 	 * and leaves the connection bound.
 	 */
-	private static final Set<Object> KNOWN = Collections
-		.newSetFromMap(Collections.synchronizedMap(new WeakHashMap<>()));
+	private static final Map<Object, Boolean> KNOWN = Collections.synchronizedMap(new WeakHashMap<>());
 
 	private final Supplier<EventTable> table;
 
@@ -77,7 +77,8 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 			return;
 		}
 		Object own = resource();
-		if (own != null && own != outer.resource() && KNOWN.add(own)) {
+		if (own != null && own != outer.resource()) {
+			KNOWN.put(own, true);
 			OutboxSynchronization.begin(this.table.get(), this.committed.get(),
 					PendingChanges.of(transaction, outer.sessions()));
 		}
@@ -99,7 +100,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		Object own = resource();
 		boolean joins = TransactionSynchronizationManager.isActualTransactionActive()
 				&& TransactionSynchronizationManager.isSynchronizationActive() && own != null
-				&& this.joinable.getAsBoolean() && !isAfterCommit() && KNOWN.add(own);
+				&& this.joinable.getAsBoolean() && !isAfterCommit() && KNOWN.putIfAbsent(own, true) == null;
 		return joins ? OutboxSynchronization.join(this.table.get(), this.committed.get()) : null;
 	}
 

@@ -1,8 +1,6 @@
 package dev.idempotent.saga.engine;
 
 import java.sql.SQLException;
-import java.sql.SQLNonTransientConnectionException;
-import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
 import java.util.Objects;
 import java.util.Set;
@@ -11,9 +9,8 @@ import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.dao.RecoverableDataAccessException;
-import org.springframework.dao.TransientDataAccessException;
+import dev.idempotent.jdbc.Statements;
+import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.TransactionTimedOutException;
@@ -22,22 +19,6 @@ import org.springframework.transaction.TransactionTimedOutException;
  * Failures of a transaction or a body that another attempt may mend.
  */
 final class TransientFailures {
-
-	/**
-	 * Classes of SQL states: connection, rollback (deadlock, serialization), resources
-	 * and intervention of an operator.
-	 */
-	private static final Set<String> STATES = Set.of("08", "40", "53", "57");
-
-	/**
-	 * A lock is not available, or the database has become a read-only replica.
-	 */
-	private static final Set<String> OTHER_STATES = Set.of("55P03", "25006");
-
-	/**
-	 * The same on MySQL and H2.
-	 */
-	private static final Set<Integer> CODES = Set.of(1205, 1290, 90097);
 
 	/**
 	 * Exceptions of JPA, Hibernate and jOOQ that were not translated.
@@ -71,8 +52,7 @@ final class TransientFailures {
 	}
 
 	private static boolean isTransient(Throwable each) {
-		return each instanceof TransientDataAccessException || each instanceof RecoverableDataAccessException
-				|| each instanceof DataAccessResourceFailureException
+		return (each instanceof DataAccessException translated && Statements.isPassing(translated))
 				|| each instanceof CannotCreateTransactionException || each instanceof TransactionSystemException
 				|| each instanceof TransactionTimedOutException || each instanceof IdempotencyPendingException
 				|| each instanceof IdempotencyStoreUnavailableException || each instanceof InterruptedException
@@ -81,10 +61,7 @@ final class TransientFailures {
 	}
 
 	private static boolean isTransient(SQLException ex) {
-		String state = (ex.getSQLState() != null) ? ex.getSQLState() : "";
-		return ex instanceof SQLTransientException || ex instanceof SQLRecoverableException
-				|| ex instanceof SQLNonTransientConnectionException || CODES.contains(ex.getErrorCode())
-				|| OTHER_STATES.contains(state) || (state.length() == 5 && STATES.contains(state.substring(0, 2)));
+		return ex instanceof SQLTransientException || Statements.isPassing(Statements.translate("", ex));
 	}
 
 }
