@@ -21,6 +21,11 @@ import org.springframework.transaction.TransactionTimedOutException;
 final class TransientFailures {
 
 	/**
+	 * A statement that PostgreSQL has prepared before its table was altered.
+	 */
+	private static final String OUTDATED = "0A000";
+
+	/**
 	 * Exceptions of JPA, Hibernate and jOOQ that were not translated.
 	 */
 	private static final Set<String> UNTRANSLATED = Set.of("jakarta.persistence.OptimisticLockException",
@@ -61,7 +66,8 @@ final class TransientFailures {
 	}
 
 	private static boolean isTransient(SQLException ex) {
-		return ex instanceof SQLTransientException || Statements.isPassing(Statements.translate("", ex));
+		return ex instanceof SQLTransientException || OUTDATED.equals(ex.getSQLState())
+				|| Statements.isPassing(Statements.translate("", ex));
 	}
 
 }
