@@ -81,8 +81,8 @@ class OutboxArchitectureTests {
 			"org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theRelayKnowsTheTablesAndNoBroker = ArchitectureTests.room(OUTBOX + ".relay", OUTBOX, TABLES,
-			WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.util..");
+	static final ArchRule theRelayKnowsTheTablesAndNoBroker = ArchitectureTests.room(OUTBOX + ".relay", SHARED, OUTBOX,
+			TABLES, WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(TABLES, SHARED, OUTBOX, DATABASE,

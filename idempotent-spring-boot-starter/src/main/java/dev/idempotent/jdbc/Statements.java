@@ -10,12 +10,17 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.NonTransientDataAccessResourceException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
+import org.springframework.jdbc.JdbcUpdateAffectedIncorrectNumberOfRowsException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.RowMapper;
@@ -32,6 +37,18 @@ public final class Statements {
 	private static final SQLExceptionTranslator OTHERS = new SQLExceptionSubclassTranslator();
 
 	private static final String TASK = "Statement";
+
+	/**
+	 * The codes of MySQL and MariaDB, and of H2.
+	 */
+	private static final Set<Integer> READ_ONLY = Set.of(1290, 1836, 90097);
+
+	private static final Set<Integer> LOCK_TIMEOUT = Set.of(1205, 50200);
+
+	/**
+	 * MySQL and MariaDB: deadlock, MariaDB: changed since it was read; H2.
+	 */
+	private static final Set<Integer> CONFLICT = Set.of(1213, 1020, 40001, 90131);
 
 	/**
 	 * The interface of PostgreSQL's driver, without a dependency on the driver.
@@ -118,6 +135,24 @@ public final class Statements {
 	 */
 	public static int update(Connection connection, String sql, @Nullable Object... parameters) {
 		return run(connection, sql, false, Arrays.asList(parameters), PreparedStatement::executeUpdate);
+	}
+
+	/**
+	 * Executes an insert or delete that is one half of a move. A trigger, a rule or a
+	 * policy of row level security can ignore rows without an error, so the other half
+	 * must not be committed unless both change what is expected.
+	 * @param connection is neither committed nor closed
+	 * @param expected how many rows it must change
+	 * @param sql the statement
+	 * @param parameters in the order of their places
+	 * @throws JdbcUpdateAffectedIncorrectNumberOfRowsException if it changes more or
+	 * fewer
+	 */
+	public static void move(Connection connection, int expected, String sql, @Nullable Object... parameters) {
+		int changed = update(connection, sql, parameters);
+		if (changed != expected) {
+			throw new JdbcUpdateAffectedIncorrectNumberOfRowsException(sql, expected, changed);
+		}
 	}
 
 	/**
@@ -245,21 +280,26 @@ public final class Statements {
 		return (translated != null) ? translated : new UncategorizedSQLException(TASK, sql, failure);
 	}
 
+	/**
+	 * Returns whether a statement that has failed may succeed later: the database was not
+	 * reachable or is read-only, for now, or a lock was not granted in time.
+	 * @param failure as translated
+	 * @return {@code false} if the database refuses the statement
+	 */
+	public static boolean isPassing(DataAccessException failure) {
+		return failure instanceof TransientDataAccessException || failure instanceof RecoverableDataAccessException
+				|| failure instanceof NonTransientDataAccessResourceException
+				|| (failure.getMostSpecificCause() instanceof SQLException cause
+						&& ("25006".equals(cause.getSQLState()) || READ_ONLY.contains(cause.getErrorCode())));
+	}
+
 	private static boolean isLockTimeout(SQLException failure) {
-		return "55P03".equals(failure.getSQLState()) || switch (failure.getErrorCode()) {
-			// MySQL and MariaDB; H2
-			case 1205, 50200 -> true;
-			default -> false;
-		};
+		return "55P03".equals(failure.getSQLState()) || LOCK_TIMEOUT.contains(failure.getErrorCode());
 	}
 
 	private static boolean isConflict(SQLException failure) {
-		String state = (failure.getSQLState() != null) ? failure.getSQLState() : "";
-		return state.equals("40001") || state.equals("40P01") || switch (failure.getErrorCode()) {
-			// MySQL and MariaDB: deadlock, MariaDB: changed since it was read; H2
-			case 1213, 1020, 40001, 90131 -> true;
-			default -> false;
-		};
+		return "40001".equals(failure.getSQLState()) || "40P01".equals(failure.getSQLState())
+				|| CONFLICT.contains(failure.getErrorCode());
 	}
 
 }

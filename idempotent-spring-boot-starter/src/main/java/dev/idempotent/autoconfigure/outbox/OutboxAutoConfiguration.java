@@ -229,11 +229,12 @@ final class OutboxAutoConfiguration {
 	 */
 	@Bean(destroyMethod = "stop")
 	@Lazy
-	OutboxRelay outboxRelay(EventTable table, OutboxTopics topics, TopicControl control, OutboxProperties properties,
-			ObjectProvider<DeadLetterPolicy> policy, ObjectProvider<OutboxObserver> observers,
-			OutboxHandlers handlers) {
-		return new OutboxRelay(table, properties::blocksOnDead, topics, control, properties.relay(),
-				policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers), handlers::all);
+	OutboxRelay outboxRelay(EventTable table, OutboxTableCheck tables, OutboxTopics topics, TopicControl control,
+			OutboxProperties properties, ObjectProvider<DeadLetterPolicy> policy,
+			ObjectProvider<OutboxObserver> observers, OutboxHandlers handlers) {
+		return new OutboxRelay(table, properties::blocksOnDead, topics, control, tables::requirePrivileges,
+				properties.relay(), policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers),
+				handlers::all);
 	}
 
 	static OutboxObserver all(ObjectProvider<OutboxObserver> observers) {

@@ -525,7 +525,8 @@ public class EventTable {
 				Claim claim = failure.claim();
 				if (Statements.update(connection, lock, failure.reason(), claim.lane(), claim.id(),
 						claim.attempts()) == 1) {
-					buried += toDead(connection, this.tables, claim.lane(), claim.id());
+					toDead(connection, this.tables, claim.lane(), claim.id(), 1);
+					buried++;
 				}
 			}
 			return buried;
@@ -534,15 +535,15 @@ public class EventTable {
 
 	/**
 	 * Moves a locked row to the dead events.
-	 * @return how many rows were moved
+	 * @param rows how many rows must be moved
 	 */
-	static int toDead(Connection connection, OutboxTables tables, long lane, long id) {
-		Statements.update(connection,
+	static void toDead(Connection connection, OutboxTables tables, long lane, long id, int rows) {
+		Statements.move(connection, rows,
 				"insert into " + tables.dead() + " (lane, sequence, attempts, created_at, last_error, "
 						+ EventRow.COLUMNS + ") select lane, id, attempts, created_at, last_error, " + EventRow.COLUMNS
 						+ " from " + tables.event() + " where lane = ? and id = ?",
 				lane, id);
-		return Statements.update(connection, "delete from " + tables.event() + " where lane = ? and id = ?", lane, id);
+		Statements.move(connection, rows, "delete from " + tables.event() + " where lane = ? and id = ?", lane, id);
 	}
 
 	/**
@@ -556,22 +557,22 @@ public class EventTable {
 		return this.database.runInTransaction((connection) -> {
 			List<Row> locked = Statements.query(connection, select, List.of(),
 					(row, number) -> new Row(row.getLong("lane"), row.getLong("id"), ""));
-			return locked.isEmpty() ? List.of() : moveDelayed(connection, locked);
+			return locked.isEmpty() ? List.of() : moveDelayed(connection, this.tables, locked, locked.size());
 		});
 	}
 
 	/**
-	 * The age of the new rows begins when they were due.
+	 * Moves locked delayed events. The age of the new rows begins when they were due.
+	 * @param rows how many rows must be moved
 	 */
-	private List<Row> moveDelayed(Connection connection, List<Row> delayed) {
+	static List<Row> moveDelayed(Connection connection, OutboxTables tables, List<Row> delayed, int rows) {
 		String ids = " where id" + OutboxTables.in(delayed.stream().map(Row::id).toList());
-		Statements.update(connection,
-				"insert into " + this.tables.event() + " (lane, created_at, " + EventRow.COLUMNS
-						+ ") select lane, due_at, " + EventRow.COLUMNS + " from " + this.tables.delayed() + ids
-						+ " order by due_at, id");
-		Statements.update(connection, "delete from " + this.tables.delayed() + ids);
+		Statements.move(connection, rows,
+				"insert into " + tables.event() + " (lane, created_at, " + EventRow.COLUMNS + ") select lane, due_at, "
+						+ EventRow.COLUMNS + " from " + tables.delayed() + ids + " order by due_at, id");
+		Statements.move(connection, rows, "delete from " + tables.delayed() + ids);
 		return Statements.query(connection,
-				"select lane, id, topic from " + this.tables.event() + " where lane"
+				"select lane, id, topic from " + tables.event() + " where lane"
 						+ OutboxTables.in(delayed.stream().map(Row::lane).toList()),
 				List.of(), (row, number) -> new Row(row.getLong("lane"), row.getLong("id"), row.getString("topic")));
 	}

@@ -100,7 +100,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 	}
 
 	private void toEvents(Connection connection, String id, String sequence, List<Long> rows) {
-		Statements.update(connection,
+		Statements.move(connection, rows.size(),
 				"insert into " + this.tables.event() + " (" + id + "lane, " + EventRow.COLUMNS + ") select " + sequence
 						+ "lane, " + EventRow.COLUMNS + " from " + this.tables.dead() + " where id"
 						+ OutboxTables.in(rows) + " order by id");
@@ -108,7 +108,8 @@ public final class JdbcDeadEvents implements DeadEvents {
 	}
 
 	private void delete(Connection connection, List<Long> rows) {
-		Statements.update(connection, "delete from " + this.tables.dead() + " where id" + OutboxTables.in(rows));
+		Statements.move(connection, rows.size(),
+				"delete from " + this.tables.dead() + " where id" + OutboxTables.in(rows));
 	}
 
 	/**

@@ -339,7 +339,7 @@ public final class OutboxOperations implements TopicControl {
 	 */
 	public int skipBlocked(DeadFilter filter) {
 		return eachBatch(filter, (connection, rows) -> rows
-			.forEach((row) -> EventTable.toDead(connection, this.tables, row.lane(), row.id())));
+			.forEach((row) -> EventTable.toDead(connection, this.tables, row.lane(), row.id(), 1)));
 	}
 
 	/**

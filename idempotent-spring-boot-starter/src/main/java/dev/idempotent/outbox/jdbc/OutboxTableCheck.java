@@ -13,8 +13,8 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.Statements;
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
-import org.springframework.dao.PermissionDeniedDataAccessException;
 
 /**
  * Checks at the start that the database can store the events of an outbox.
@@ -24,6 +24,11 @@ public final class OutboxTableCheck {
 	private static final String REASON = " Events could be delivered in another order than that of their transactions.";
 
 	private static final String OR = ", or set idempotent.outbox.order=none.";
+
+	private static final String PLAIN = "select 1 from pg_class where oid = ?::regclass and relkind = 'r' "
+			+ "and not relhassubclass";
+
+	private static final String UPDATE = " set attempts = 0, last_error = null, due_at = null where lane = -1 and id = -1";
 
 	private final OutboxDatabase database;
 
@@ -65,21 +70,44 @@ public final class OutboxTableCheck {
 	}
 
 	/**
-	 * Requires the privileges without which an event would be published again and again:
-	 * executes the statements that end one, for a row that does not exist.
+	 * Requires the privileges without which an event would not be delivered, or published
+	 * again and again: executes the statements that claim, move and end one, for a row
+	 * that does not exist.
 	 * @throws IdempotentConfigurationException if the database refuses a statement
-	 * @throws org.springframework.dao.DataAccessException if the database does not answer
-	 * or is read-only
+	 * @throws DataAccessException if the database does not answer within 5 seconds, as
+	 * while a table is locked, or is read-only
 	 */
 	public void requirePrivileges() {
 		try {
-			this.database.runOnce((connection) -> EventTable.toDead(connection, this.tables, -1, -1));
+			this.database.runOnce(this::rehearse);
 		}
-		catch (InvalidDataAccessResourceUsageException | PermissionDeniedDataAccessException ex) {
+		catch (DataAccessException ex) {
+			if (Statements.isPassing(ex)) {
+				throw ex;
+			}
 			throw new IdempotentConfigurationException(
 					"The outbox relay could not remove events: " + ex.getMostSpecificCause().getMessage() + ".",
-					"Grant select, insert, update and delete on the tables of the outbox.", ex);
+					"Create the tables by the script, and grant select, insert, update and delete on them.", ex);
 		}
+	}
+
+	private boolean rehearse(Connection connection) {
+		if (this.database.kind(connection) == Database.POSTGRESQL) {
+			Statements.execute(connection, "set local lock_timeout = '5s'");
+			// The place of a row, by which it is found, is not unique in several tables.
+			if (Statements.query(connection, PLAIN, List.of(this.tables.event()), (row, number) -> number).isEmpty()) {
+				throw new InvalidDataAccessResourceUsageException(
+						this.tables.event() + " is a view, or has partitions or child tables");
+			}
+		}
+		int unused = Statements.run(connection, "update " + this.tables.event() + UPDATE, false, List.of(),
+				(update) -> {
+					// That of H2 would remain in force on the connection.
+					update.setQueryTimeout((this.database.kind() == Database.MYSQL) ? 5 : 0);
+					return update.executeUpdate();
+				});
+		EventTable.toDead(connection, this.tables, -1, -1, 0);
+		return EventTable.moveDelayed(connection, this.tables, List.of(new EventTable.Row(-1, -1, "")), 0).isEmpty();
 	}
 
 	/**
@@ -111,25 +139,23 @@ public final class OutboxTableCheck {
 	}
 
 	private void requireSequence(Connection connection) {
-		String alter = "alter table " + this.tables.event() + " alter column id set ";
+		String alter = "Run 'alter table " + this.tables.event() + " alter column id set ";
+		String why = "The sequence of " + this.tables.event() + ".id does not increase with each insert: ";
 		Statements.query(connection,
 				"select seqcache, seqincrement, seqcycle from pg_sequence "
 						+ "where seqrelid = pg_get_serial_sequence(?, 'id')::regclass",
 				List.of(this.tables.event()), (sequence, number) -> {
-					reject(sequence.getLong(1) > 1, "each session caches " + sequence.getLong(1) + " of its values",
-							alter + "cache 1");
-					reject(sequence.getLong(2) < 1, "its values decrease", alter + "increment 1");
-					reject(sequence.getBoolean(3), "its values repeat", alter + "no cycle");
+					reject(sequence.getLong(1) > 1,
+							why + "each session caches " + sequence.getLong(1) + " of its values", alter + "cache 1'");
+					reject(sequence.getLong(2) < 1, why + "its values decrease", alter + "increment 1'");
+					reject(sequence.getBoolean(3), why + "its values repeat", alter + "no cycle'");
 					return true;
 				});
 	}
 
-	private void reject(boolean rejected, String why, String statement) {
+	private static void reject(boolean rejected, String why, String action) {
 		if (rejected) {
-			throw new IdempotentConfigurationException(
-					"The sequence of %s.id does not increase with each insert: %s.".formatted(this.tables.event(), why)
-							+ REASON,
-					"Run '" + statement + "'" + OR);
+			throw new IdempotentConfigurationException(why + "." + REASON, action + OR);
 		}
 	}
 
@@ -139,19 +165,14 @@ public final class OutboxTableCheck {
 					List.of(), (row, number) -> Map.entry(row.getString(1), row.getString(2)))
 			.stream()
 			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-		if (variables.getOrDefault("wsrep_on", "OFF").equalsIgnoreCase("ON")) {
-			throw new IdempotentConfigurationException(
-					"The database is a node of a cluster whose nodes number rows "
-							+ "independently of each other (wsrep_on is ON)." + REASON,
-					"Use a database with one primary server" + OR);
-		}
+		reject(variables.getOrDefault("wsrep_on", "OFF").equalsIgnoreCase("ON"),
+				"The database is a node of a cluster whose nodes number rows independently of each other (wsrep_on is ON)",
+				"Use a database with one primary server");
 		String increment = variables.getOrDefault("auto_increment_increment", "1");
-		if (!increment.equals("1")) {
-			throw new IdempotentConfigurationException(
-					"auto_increment_increment is " + increment
-							+ ", as for several servers that number rows independently of each other." + REASON,
-					"Set auto_increment_increment to 1 and write to one server only" + OR);
-		}
+		reject(!increment.equals("1"),
+				"auto_increment_increment is " + increment
+						+ ", as for several servers that number rows independently of each other",
+				"Set auto_increment_increment to 1 and write to one server only");
 	}
 
 	/**

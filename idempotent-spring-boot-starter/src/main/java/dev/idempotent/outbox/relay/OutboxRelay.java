@@ -52,6 +52,8 @@ public final class OutboxRelay {
 
 	private final TopicControl control;
 
+	private final Runnable requirements;
+
 	private final OutboxObserver observer;
 
 	private volatile Delivery delivery;
@@ -67,17 +69,20 @@ public final class OutboxRelay {
 	 * attempt
 	 * @param topics the publishers
 	 * @param control the paused topics
+	 * @param requirements fails unless the database lets events be delivered; nothing is
+	 * delivered before
 	 * @param settings the settings
 	 * @param policy asked before an event becomes dead
 	 * @param observer notified of deliveries
 	 * @param handlers the handlers of this application, obtained at each start
 	 */
 	public OutboxRelay(EventTable table, Predicate<String> blocking, OutboxTopics topics, TopicControl control,
-			RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer,
+			Runnable requirements, RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer,
 			Supplier<List<EventHandler>> handlers) {
 		this.rules = new Rules(table, blocking, settings, policy);
 		this.publishers = topics.publishers();
 		this.control = control;
+		this.requirements = requirements;
 		this.observer = observer;
 		this.handlers = handlers;
 		this.delivery = newDelivery();
@@ -284,7 +289,7 @@ public final class OutboxRelay {
 		Delivery(OutboxRelay relay, OutboxObserver observer, Consumer<Throwable> failures) {
 			this.settings = relay.rules.settings();
 			this.table = relay.rules.table();
-			this.paused = new PausedTopics(relay.control, this::lookForAll);
+			this.paused = new PausedTopics(relay.control, relay.requirements, this::lookForAll);
 			this.scan = new Scan(this.table, this.workers, this.paused, this.settings.scanInterval());
 			for (OutboxPublisher publisher : relay.publishers) {
 				this.workers.put(publisher.prefix(),

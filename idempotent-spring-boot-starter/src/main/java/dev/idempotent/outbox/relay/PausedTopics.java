@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.TopicControl.PausedTopic;
 import dev.idempotent.work.OutageLog;
@@ -20,7 +21,11 @@ final class PausedTopics {
 
 	private final TopicControl control;
 
+	private final Runnable requirements;
+
 	private final Runnable onResume;
+
+	private final OutageLog refusal = new OutageLog(logger, "The outbox relay delivers nothing", "");
 
 	private final OutageLog outage = new OutageLog(logger,
 			"The paused topics of the outbox cannot be read; the last known ones stay paused",
@@ -34,10 +39,14 @@ final class PausedTopics {
 
 	/**
 	 * Creates paused topics that are not known yet.
+	 * @param requirements what must not fail before they are known: the start of the
+	 * application may not have checked it, because the database was read-only then, or
+	 * the outbox off
 	 * @param onResume called when a topic is no longer paused
 	 */
-	PausedTopics(TopicControl control, Runnable onResume) {
+	PausedTopics(TopicControl control, Runnable requirements, Runnable onResume) {
 		this.control = control;
+		this.requirements = requirements;
 		this.onResume = onResume;
 	}
 
@@ -71,11 +80,14 @@ final class PausedTopics {
 	synchronized void read() {
 		long start = System.nanoTime();
 		try {
+			if (!this.known) {
+				this.requirements.run();
+			}
 			apply(this.control.paused().stream().map(PausedTopic::topic).collect(Collectors.toUnmodifiableSet()));
 			this.outage.succeeded(start);
 		}
 		catch (RuntimeException ex) {
-			this.outage.failed(start, ex);
+			((ex instanceof IdempotentConfigurationException) ? this.refusal : this.outage).failed(start, ex);
 		}
 		this.lastRead = System.nanoTime();
 	}

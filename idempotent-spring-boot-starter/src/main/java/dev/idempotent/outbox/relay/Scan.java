@@ -136,6 +136,8 @@ final class Scan {
 
 	private void moveDelayed() {
 		if (System.nanoTime() - this.nextMove >= 0) {
+			// First, so that the rest of the pass goes on although a move fails.
+			this.nextMove = System.nanoTime() + this.interval.toNanos();
 			List<Row> moved = this.table.moveDelayed(MOVED);
 			moved.forEach((row) -> {
 				PublisherWorkers workers = PublisherWorkers.of(row.topic(), this.publishers);
@@ -143,7 +145,7 @@ final class Scan {
 					boolean unused = workers.wake(Wake.of(row, 0));
 				}
 			});
-			this.nextMove = System.nanoTime() + ((moved.size() < MOVED) ? this.interval.toNanos() : 0);
+			this.nextMove -= (moved.size() < MOVED) ? 0 : this.interval.toNanos();
 		}
 	}
 

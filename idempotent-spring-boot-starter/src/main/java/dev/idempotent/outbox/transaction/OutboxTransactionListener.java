@@ -1,8 +1,11 @@
 package dev.idempotent.outbox.transaction;
 
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -26,6 +29,13 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	 * What outer transactions of another kind have, while one begins.
 	 */
 	private static final ThreadLocal<@Nullable Outer> OUTER = new ThreadLocal<>();
+
+	/**
+	 * The connections of transactions with a synchronization. A transaction on another
+	 * database, of whose begin this listener is not told, suspends the synchronization
+	 * and leaves the connection bound.
+	 */
+	private static final Map<Object, Boolean> KNOWN = Collections.synchronizedMap(new WeakHashMap<>());
 
 	private final Supplier<EventTable> table;
 
@@ -68,6 +78,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		}
 		Object own = resource();
 		if (own != null && own != outer.resource()) {
+			KNOWN.put(own, true);
 			OutboxSynchronization.begin(this.table.get(), this.committed.get(),
 					PendingChanges.of(transaction, outer.sessions()));
 		}
@@ -86,9 +97,10 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		if (known != null) {
 			return known.isElsewhere() ? null : known;
 		}
+		Object own = resource();
 		boolean joins = TransactionSynchronizationManager.isActualTransactionActive()
-				&& TransactionSynchronizationManager.isSynchronizationActive() && resource() != null
-				&& this.joinable.getAsBoolean() && !isAfterCommit();
+				&& TransactionSynchronizationManager.isSynchronizationActive() && own != null
+				&& this.joinable.getAsBoolean() && !isAfterCommit() && KNOWN.putIfAbsent(own, true) == null;
 		return joins ? OutboxSynchronization.join(this.table.get(), this.committed.get()) : null;
 	}
 

@@ -155,8 +155,11 @@ final class TransactionalStep {
 				throw new RunAbortedError(first ? Cause.EXISTS : Cause.LOST);
 			}
 		}
-		catch (PessimisticLockingFailureException ex) {
-			throw new RunAbortedError(first ? Cause.CONTENDED : Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
+		// Whatever the journal's statement fails for, the action has not refused
+		// anything.
+		catch (DataAccessException ex) {
+			boolean contended = first && ex instanceof PessimisticLockingFailureException;
+			throw new RunAbortedError(contended ? Cause.CONTENDED : Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
 		}
 	}
 

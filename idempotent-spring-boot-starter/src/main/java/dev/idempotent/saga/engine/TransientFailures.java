@@ -1,8 +1,6 @@
 package dev.idempotent.saga.engine;
 
 import java.sql.SQLException;
-import java.sql.SQLNonTransientConnectionException;
-import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
 import java.util.Objects;
 import java.util.Set;
@@ -11,9 +9,8 @@ import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.dao.RecoverableDataAccessException;
-import org.springframework.dao.TransientDataAccessException;
+import dev.idempotent.jdbc.Statements;
+import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.TransactionTimedOutException;
@@ -24,21 +21,10 @@ import org.springframework.transaction.TransactionTimedOutException;
 final class TransientFailures {
 
 	/**
-	 * Classes of SQL states: connection, rollback (deadlock, serialization), resources
-	 * and intervention of an operator.
+	 * A statement that PostgreSQL has prepared before its table was altered, or no longer
+	 * knows.
 	 */
-	private static final Set<String> STATES = Set.of("08", "40", "53", "57");
-
-	/**
-	 * A lock is not available, the database has become a read-only replica, or the
-	 * statement that PostgreSQL has prepared no longer fits a migrated table, or is gone.
-	 */
-	private static final Set<String> OTHER_STATES = Set.of("55P03", "25006", "0A000", "26000");
-
-	/**
-	 * The same on MySQL and H2.
-	 */
-	private static final Set<Integer> CODES = Set.of(1205, 1290, 90097);
+	private static final Set<String> OUTDATED = Set.of("0A000", "26000");
 
 	/**
 	 * Exceptions of JPA, Hibernate and jOOQ that were not translated.
@@ -72,8 +58,7 @@ final class TransientFailures {
 	}
 
 	private static boolean isTransient(Throwable each) {
-		return each instanceof TransientDataAccessException || each instanceof RecoverableDataAccessException
-				|| each instanceof DataAccessResourceFailureException
+		return (each instanceof DataAccessException translated && Statements.isPassing(translated))
 				|| each instanceof CannotCreateTransactionException || each instanceof TransactionSystemException
 				|| each instanceof TransactionTimedOutException || each instanceof IdempotencyPendingException
 				|| each instanceof IdempotencyStoreUnavailableException || each instanceof InterruptedException
@@ -82,10 +67,8 @@ final class TransientFailures {
 	}
 
 	private static boolean isTransient(SQLException ex) {
-		String state = (ex.getSQLState() != null) ? ex.getSQLState() : "";
-		return ex instanceof SQLTransientException || ex instanceof SQLRecoverableException
-				|| ex instanceof SQLNonTransientConnectionException || CODES.contains(ex.getErrorCode())
-				|| OTHER_STATES.contains(state) || (state.length() == 5 && STATES.contains(state.substring(0, 2)));
+		return ex instanceof SQLTransientException || (ex.getSQLState() != null && OUTDATED.contains(ex.getSQLState()))
+				|| Statements.isPassing(Statements.translate("", ex));
 	}
 
 }

@@ -20,6 +20,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
@@ -34,11 +35,9 @@ import dev.idempotent.saga.jdbc.SagaWrites.Update;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataRetrievalFailureException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
-import org.springframework.dao.RecoverableDataAccessException;
-import org.springframework.dao.TransientDataAccessException;
 
 /**
  * Stores sagas in tables of the application's database: PostgreSQL, MySQL, MariaDB or H2.
@@ -336,15 +335,12 @@ public final class JdbcSagaStore implements SagaStore {
 			StoredSaga saga = find(taken.owner().id());
 			return (saga != null && saga.owner().equals(taken.owner())) ? saga : null;
 		}
-		catch (TransientDataAccessException | RecoverableDataAccessException | DataAccessResourceFailureException ex) {
-			logger.debug("Saga {} could not be read after it was taken over", taken.owner().id(), ex);
-			return null;
-		}
 		catch (RuntimeException ex) {
-			logger.debug("Saga {} cannot be read", taken.owner().id(), ex);
+			logger.debug("Saga {} could not be read after it was taken over", taken.owner().id(), ex);
 			String why = (ex instanceof DataRetrievalFailureException) ? Objects.toString(ex.getMessage())
 					: "The stored saga cannot be read: " + ex.getClass().getName();
-			return taken.unreadable(why);
+			return (ex instanceof DataAccessException failure && Statements.isPassing(failure)) ? null
+					: taken.unreadable(why);
 		}
 	}
 

@@ -40,6 +40,7 @@ class CircuitsTests {
 	private final PausableTopics control = new PausableTopics();
 
 	private final PausedTopics paused = new PausedTopics(this.control, () -> {
+	}, () -> {
 	});
 
 	private final WakeSet wakes = new WakeSet(1000);

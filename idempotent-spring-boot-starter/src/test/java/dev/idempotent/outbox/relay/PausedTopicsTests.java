@@ -6,7 +6,9 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.TopicControl;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -25,13 +27,17 @@ class PausedTopicsTests {
 
 	private final AtomicInteger resumes = new AtomicInteger();
 
-	private final PausedTopics topics = new PausedTopics(this.control, this.resumes::incrementAndGet);
+	private final Requirements requirements = new Requirements();
+
+	private final PausedTopics topics = new PausedTopics(this.control, this.requirements,
+			this.resumes::incrementAndGet);
 
 	/**
 	 * Paused topics of an application that has paused none.
 	 */
 	static PausedTopics none() {
 		return new PausedTopics(new FlakyControl(), () -> {
+		}, () -> {
 		});
 	}
 
@@ -79,6 +85,32 @@ class PausedTopicsTests {
 	void sharesOneReadAmongWorkers() {
 		Stream.generate(() -> this.topics).limit(1000).forEach((same) -> same.refresh(Duration.ofHours(1)));
 		assertThat(this.control.reads).isOne();
+	}
+
+	@Test
+	void areNotKnownBeforeTheirRequirementsAreMet(CapturedOutput output) {
+		this.requirements.failure = new DataAccessResourceFailureException("read-only");
+		this.topics.read();
+		this.requirements.failure = new IdempotentConfigurationException("permission denied", "Grant it.");
+		this.topics.read();
+		assertThat(this.topics.isKnown()).isFalse();
+		assertThat(output).contains("delivers nothing: permission denied");
+		this.requirements.failure = null;
+		this.topics.read();
+		assertThat(this.topics.isKnown()).isTrue();
+	}
+
+	private static final class Requirements implements Runnable {
+
+		private @Nullable RuntimeException failure;
+
+		@Override
+		public void run() {
+			if (this.failure != null) {
+				throw this.failure;
+			}
+		}
+
 	}
 
 	private static final class FlakyControl implements TopicControl {

@@ -20,6 +20,7 @@ import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,6 +50,42 @@ class OtherManagersTests {
 				append(context, "after");
 			});
 			assertThat(events(context)).containsExactlyInAnyOrder("before", "after");
+		}
+	}
+
+	/**
+	 * Whose begin the outbox is not told of.
+	 */
+	@Test
+	void rejectAnEventInATransactionOfAManagerThatIsNoBean() {
+		try (ConfigurableApplicationContext context = start()) {
+			TransactionTemplate other = withoutBean(context, "other");
+			transaction(context, "ownManager").executeWithoutResult((outer) -> {
+				append(context, "before");
+				other.executeWithoutResult((inner) -> assertRefused(context));
+				transaction(context, "otherManager")
+					.executeWithoutResult((inner) -> other.executeWithoutResult((most) -> assertRefused(context)));
+				append(context, "after");
+			});
+			withoutBean(context, "own").executeWithoutResult((outer) -> {
+				append(context, "own");
+				other.executeWithoutResult((inner) -> assertRefused(context));
+			});
+			assertThat(events(context)).containsExactlyInAnyOrder("before", "after", "own");
+		}
+	}
+
+	@Test
+	void appendAnEventInANewTransactionOfAManagerThatIsNoBean() {
+		try (ConfigurableApplicationContext context = start()) {
+			TransactionTemplate inner = withoutBean(context, "own");
+			inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			transaction(context, "ownManager").executeWithoutResult((outer) -> {
+				append(context, "lost");
+				inner.executeWithoutResult((status) -> append(context, "inner"));
+				outer.setRollbackOnly();
+			});
+			assertThat(events(context)).containsExactly("inner");
 		}
 	}
 
@@ -86,6 +123,10 @@ class OtherManagersTests {
 
 	private static TransactionTemplate transaction(ConfigurableApplicationContext context, String manager) {
 		return new TransactionTemplate(context.getBean(manager, PlatformTransactionManager.class));
+	}
+
+	private static TransactionTemplate withoutBean(ConfigurableApplicationContext context, String database) {
+		return new TransactionTemplate(new JdbcTransactionManager(context.getBean(database, DataSource.class)));
 	}
 
 	private static ConfigurableApplicationContext start() {

@@ -28,6 +28,15 @@ class TransientFailuresTests {
 		assertThat(TransientFailures.include(new StaleObjectStateException("Order", 1))).isTrue();
 	}
 
+	/**
+	 * PostgreSQL refuses each statement that was prepared before its table got another
+	 * column, until it is prepared again.
+	 */
+	@Test
+	void includeAPlanThatNoLongerFitsItsTable() {
+		assertThat(TransientFailures.include(failure("0A000", 0))).isTrue();
+	}
+
 	@Test
 	void doNotIncludeAViolatedConstraint() {
 		assertThat(TransientFailures.include(failure("23505", 0))).isFalse();

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 
@@ -118,6 +119,22 @@ abstract class SagaStatementsContract {
 		assertThat(this.rows.template()
 			.queryForObject("select halt_reason from " + this.rows.tables().instance(), String.class))
 			.contains("'committed'", "commit()");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2 })
+	void neitherEntersNorRefusesAStepThatCannotBeWritten(int step) {
+		String table = "alter table " + this.rows.tables().instance();
+		this.rows.template().execute(table + " add constraint unwritable check (steps < " + step + ")");
+		try {
+			assertThatExceptionOfType(
+					(step == 1) ? DataIntegrityViolationException.class : IdempotencyPendingException.class)
+				.isThrownBy(() -> call(this::threeTransactions));
+		}
+		finally {
+			this.rows.template().execute(table + " drop constraint unwritable");
+		}
+		assertThat(this.work.queryForList("select name from logged_work")).hasSize(step - 1);
 	}
 
 	final @Nullable Object call(Supplier<String> body) throws Throwable {
