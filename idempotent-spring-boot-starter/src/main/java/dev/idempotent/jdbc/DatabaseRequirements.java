@@ -112,6 +112,28 @@ public final class DatabaseRequirements {
 	}
 
 	/**
+	 * Requires the rights to change the rows of a table, without which work would run and
+	 * be rolled back each time. Asks without locks, so that a start does not wait for
+	 * others; checked on PostgreSQL only.
+	 * @param connection is neither committed nor closed
+	 * @param table the table, which exists
+	 * @throws IdempotentConfigurationException if the user of the connection lacks one
+	 */
+	public static void requireRights(Connection connection, String table) {
+		if (Database.of(connection, table, "") == Database.POSTGRESQL) {
+			List<String> missing = Statements.query(connection,
+					"select privilege from unnest(array['insert', 'update', 'delete']) privilege "
+							+ "where not has_table_privilege(?, privilege)",
+					List.of(table), (row, number) -> row.getString(1));
+			if (!missing.isEmpty()) {
+				throw new IdempotentConfigurationException("The user of the database may not "
+						+ String.join(" or ", missing) + " rows of the table " + table + ".",
+						"Grant select, insert, update and delete on it.");
+			}
+		}
+	}
+
+	/**
 	 * Finds the transaction manager of a promise.
 	 * @param beans contains the managers
 	 * @param name the name of its bean, or {@code null} for the only or primary one

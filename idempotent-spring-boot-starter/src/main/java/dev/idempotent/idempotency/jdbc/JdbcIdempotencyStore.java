@@ -162,14 +162,18 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	/**
-	 * Checks that the table exists and can store each token: without tracing, tokens are
-	 * short, so a request would be the first to fail. Logs a warning if the database does
-	 * not answer.
-	 * @throws IdempotentConfigurationException if the database lacks it
+	 * Checks that the table exists, that its rows can be changed, and that it can store
+	 * each token: without tracing, tokens are short, so a request would be the first to
+	 * fail. Logs a warning if the database does not answer.
+	 * @throws IdempotentConfigurationException if the database lacks it, or the rights
 	 */
 	public void verify() {
 		try {
 			requireLongTokens(run(ANY, this.records::tokenLength));
+			run(ANY, (connection) -> {
+				DatabaseRequirements.requireRights(connection, this.table);
+				return null;
+			});
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			DatabaseRequirements.warnOfSilence("the table " + this.table, ex);

@@ -95,8 +95,9 @@ public final class JdbcSagaStore implements SagaStore {
 
 	/**
 	 * Checks the database at startup.
-	 * @throws IdempotentConfigurationException if the tables or some of their columns are
-	 * missing, or the data source routes to several databases
+	 * @throws IdempotentConfigurationException if the tables, some of their columns or
+	 * the rights to change them are missing, or the data source routes to several
+	 * databases
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 */
 	public void verify() {
@@ -110,8 +111,11 @@ public final class JdbcSagaStore implements SagaStore {
 	private void requireColumns(String table, String columns) {
 		Database kind = this.database.kind();
 		try {
-			Set<String> missing = this.database
-				.runStatement((sql) -> DatabaseRequirements.missingColumns(sql.connection(), table, columns));
+			Set<String> missing = this.database.runStatement((sql) -> {
+				Set<String> lacking = DatabaseRequirements.missingColumns(sql.connection(), table, columns);
+				DatabaseRequirements.requireRights(sql.connection(), table);
+				return lacking;
+			});
 			if (!missing.isEmpty()) {
 				throw new IdempotentConfigurationException(
 						"The table " + table + " of sagas lacks the columns " + String.join(", ", missing) + ".",

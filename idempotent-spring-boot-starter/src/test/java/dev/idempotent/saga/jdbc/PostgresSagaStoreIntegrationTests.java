@@ -1,9 +1,11 @@
 package dev.idempotent.saga.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -11,6 +13,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import static dev.idempotent.saga.engine.SagaSamples.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -46,6 +50,26 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 		assertThat(this.store.find(this.saga.id())).isNotNull();
 		assertThat(rows.template().queryForObject("select current_setting('enable_seqscan')", String.class))
 			.isEqualTo("on");
+	}
+
+	@Test
+	void refusesAUserWhoMayNotChangeItsRows() {
+		JdbcTemplate admin = rows.template();
+		admin.execute("create role saga_reader");
+		admin.execute("grant select, insert, update, delete on " + rows.tables().instance() + " to saga_reader");
+		admin.execute("grant select, insert on " + rows.tables().step() + " to saga_reader");
+		try (HikariDataSource pool = postgres.connect()) {
+			pool.setConnectionInitSql("set role saga_reader");
+			assertThatExceptionOfType(IdempotentConfigurationException.class)
+				.isThrownBy(() -> new JdbcSagaStore(pool, rows.tables().prefix(), LEASE).verify())
+				.withMessageContaining("may not update or delete rows of the table " + rows.tables().step());
+			admin.execute("grant update, delete on " + rows.tables().step() + " to saga_reader");
+			assertThatNoException().isThrownBy(() -> new JdbcSagaStore(pool, rows.tables().prefix(), LEASE).verify());
+		}
+		finally {
+			admin.execute("drop owned by saga_reader");
+			admin.execute("drop role saga_reader");
+		}
 	}
 
 	/**

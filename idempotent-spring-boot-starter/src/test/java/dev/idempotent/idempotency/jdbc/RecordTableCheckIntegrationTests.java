@@ -6,6 +6,7 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Guarantee;
@@ -20,34 +21,53 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests that {@link JdbcIdempotencyStore} stores the tokens of traced runs, or refuses a
- * table that cannot.
+ * table that cannot, or whose rows it may not change.
  */
-class TokenLengthIntegrationTests {
+class RecordTableCheckIntegrationTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
 
 	@Test
-	void isEnoughInTheTableOfTheScript() {
+	void acceptsTheTableOfTheScript() {
 		verifyAndClaim(RecordTable.inMemory());
 		verifyAndClaim(RecordTable.create(postgres.connect(), "postgresql", "tokens"));
 	}
 
 	@Test
-	void isEnoughInAColumnWithoutALimit() {
+	void acceptsATokenColumnWithoutALimit() {
 		RecordTable table = RecordTable.create(postgres.connect(), "postgresql", "unlimited_tokens");
 		table.template().execute("alter table unlimited_tokens alter column token type text");
 		verifyAndClaim(table);
 	}
 
 	@Test
-	void isRefusedAtTheStartInATableOfAnEarlierVersion() {
+	void refusesTheTokenColumnOfAnEarlierVersion() {
 		RecordTable h2 = RecordTable.inMemory();
 		h2.template().execute("alter table idempotency_record alter column token set data type varchar(64)");
 		assertRefused(h2.dataSource(), RecordTable.DEFAULT);
 		RecordTable table = RecordTable.create(postgres.connect(), "postgresql", "short_tokens");
 		table.template().execute("alter table short_tokens alter column token type varchar(64)");
 		assertRefused(table.dataSource(), "short_tokens");
+	}
+
+	@Test
+	void refusesAUserWhoMayNotChangeRows() {
+		RecordTable table = RecordTable.create(postgres.connect(), "postgresql", "read_tokens");
+		table.template().execute("create role token_reader");
+		table.template().execute("grant select, insert, delete on read_tokens to token_reader");
+		try (HikariDataSource pool = postgres.connect()) {
+			pool.setConnectionInitSql("set role token_reader");
+			assertThatExceptionOfType(IdempotentConfigurationException.class)
+				.isThrownBy(() -> new JdbcIdempotencyStore(pool, "read_tokens").verify())
+				.withMessageContaining("may not update rows of the table read_tokens");
+			table.template().execute("grant update on read_tokens to token_reader");
+			verifyAndClaim(pool, "read_tokens");
+		}
+		finally {
+			table.template().execute("drop owned by token_reader");
+			table.template().execute("drop role token_reader");
+		}
 	}
 
 	private static void assertRefused(DataSource dataSource, String table) {
@@ -58,7 +78,11 @@ class TokenLengthIntegrationTests {
 	}
 
 	private static void verifyAndClaim(RecordTable table) {
-		JdbcIdempotencyStore store = new JdbcIdempotencyStore(table.dataSource(), table.name());
+		verifyAndClaim(table.dataSource(), table.name());
+	}
+
+	private static void verifyAndClaim(DataSource dataSource, String table) {
+		JdbcIdempotencyStore store = new JdbcIdempotencyStore(dataSource, table);
 		store.verify();
 		String token = new RunOrigin(Instant.now(), Guarantee.TRANSACTION,
 				"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
