@@ -7,6 +7,7 @@ import java.util.List;
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotent.sample.ShopClient;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * A customer who checks out once, and again with the same key if there is no answer.
@@ -14,6 +15,10 @@ import org.awaitility.Awaitility;
 final class CheckoutClient {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+	private static final Duration TO_PRINT = Duration.ofSeconds(10);
+
+	private static final List<String> ENDS = List.of("COMPLETED", "COMPENSATED", "HALTED");
 
 	private final String user = ShopClient.newUser();
 
@@ -63,14 +68,42 @@ final class CheckoutClient {
 	}
 
 	/**
+	 * Starts the checkout at the second JVM, and waits until something has happened to
+	 * it.
+	 * @return {@code false} if this JVM has run the checkout: one that is started is due
+	 * for each
+	 */
+	boolean startAtOwner(String what, String detail) {
+		long before = lastEvent();
+		HttpResponse<String> started = send("/api/chaos/checkout/start");
+		Awaitility.await().atMost(PATIENCE).until(() -> hasHappened(before, what, detail) || hasEnded(started));
+		try {
+			// What the second JVM prints arrives after what it stores.
+			Awaitility.await().atMost(TO_PRINT).until(() -> hasHappened(before, what, detail));
+			return true;
+		}
+		catch (ConditionTimeoutException ex) {
+			return false;
+		}
+	}
+
+	private boolean hasEnded(HttpResponse<String> started) {
+		return started.statusCode() < 300 && ENDS.contains(JsonPath
+			.<String>read(this.shop.get("/api/checkout/" + JsonPath.read(started.body(), "$.id")).body(), "$.status"));
+	}
+
+	/**
 	 * Waits until something has happened to the second JVM.
 	 */
 	void awaitOwner(long after, String what, String detail) {
-		Awaitility.await()
-			.atMost(PATIENCE)
-			.until(() -> JsonPath.<List<?>>read(this.shop.get("/api/chaos/checkout").body(),
-					"$.events[?(@.number > %d && @.what == '%s' && @.detail == '%s')]".formatted(after, what, detail)),
-					(events) -> !events.isEmpty());
+		Awaitility.await().atMost(PATIENCE).until(() -> hasHappened(after, what, detail));
+	}
+
+	private boolean hasHappened(long after, String what, String detail) {
+		return !JsonPath
+			.<List<?>>read(this.shop.get("/api/chaos/checkout").body(),
+					"$.events[?(@.number > %d && @.what == '%s' && @.detail == '%s')]".formatted(after, what, detail))
+			.isEmpty();
 	}
 
 	/**
