@@ -8,6 +8,7 @@ import com.jayway.jsonpath.JsonPath;
 import dev.idempotent.sample.ShopClient;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A customer who checks out once, and again with the same key if there is no answer.
@@ -70,25 +71,29 @@ final class CheckoutClient {
 	/**
 	 * Starts the checkout at the second JVM, and waits until something has happened to
 	 * it.
-	 * @return {@code false} if this JVM has run the checkout: one that is started is due
-	 * for each
+	 * @return the response, or {@code null} if it has happened. One that is started is
+	 * due for each JVM, so that this one may have run it
 	 */
-	boolean startAtOwner(String what, String detail) {
+	@Nullable HttpResponse<String> startAtOwner(String what, String detail) {
 		long before = lastEvent();
-		HttpResponse<String> started = send("/api/chaos/checkout/start");
-		Awaitility.await().atMost(PATIENCE).until(() -> hasHappened(before, what, detail) || hasEnded(started));
+		HttpResponse<String> started = Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> send("/api/chaos/checkout/start"), (response) -> response.statusCode() != 503);
+		if (started.statusCode() == 202) {
+			Awaitility.await().atMost(PATIENCE).until(() -> hasHappened(before, what, detail) || hasEnded(started));
+		}
 		try {
 			// What the second JVM prints arrives after what it stores.
 			Awaitility.await().atMost(TO_PRINT).until(() -> hasHappened(before, what, detail));
-			return true;
+			return null;
 		}
 		catch (ConditionTimeoutException ex) {
-			return false;
+			return started;
 		}
 	}
 
 	private boolean hasEnded(HttpResponse<String> started) {
-		return started.statusCode() < 300 && ENDS.contains(JsonPath
+		return ENDS.contains(JsonPath
 			.<String>read(this.shop.get("/api/checkout/" + JsonPath.read(started.body(), "$.id")).body(), "$.status"));
 	}
 

@@ -1,5 +1,9 @@
 package dev.idempotent.sample.checkout;
 
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+
 import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.Tag;
@@ -70,13 +74,16 @@ class CheckoutCrashIntegrationTests {
 	 * busy, this one may be faster.
 	 */
 	private CheckoutClient startedAtOwner(int points, String moment, String what) {
+		List<String> others = new ArrayList<>();
 		for (int i = 0; i < CUSTOMERS; i++) {
 			CheckoutClient customer = new CheckoutClient(this.shop, points, "card", moment);
-			if (customer.startAtOwner(what, moment)) {
+			HttpResponse<String> other = customer.startAtOwner(what, moment);
+			if (other == null) {
 				return customer;
 			}
+			others.add(other.statusCode() + " " + other.body());
 		}
-		return fail("The second JVM has run none of %d checkouts".formatted(CUSTOMERS));
+		return fail("The second JVM has run none of the checkouts: " + others);
 	}
 
 }
