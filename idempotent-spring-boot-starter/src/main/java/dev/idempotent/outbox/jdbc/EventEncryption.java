@@ -83,7 +83,8 @@ final class EventEncryption {
 			return new EventRow(event, (ex.reason() == Reason.KEY_UNAVAILABLE) ? new Outcome.Retry(reason, null)
 					: new Outcome.Reject(reason));
 		}
-		catch (RuntimeException ex) {
+		// An error of one event must not end the attempts of its batch.
+		catch (RuntimeException | Error ex) {
 			// Its message could contain data.
 			logger.debug("A payload could not be decrypted", ex);
 			return new EventRow(event,

@@ -238,13 +238,13 @@ public class EventTable {
 		List<Long[]> rows = List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts));
 		String sql = "update " + this.tables.event() + " set attempts = attempts + 1, last_error = null, due_at = "
 				+ after(lease) + whereLocked(rows, isDue() + " = 1", "for update skip locked") + " returning "
-				+ (reads ? columns : "id");
+				+ (reads ? columns : "lane, id");
 		if (reads) {
 			return this.database.runAtOnce(sql, rows, (statement) -> Statements.results(statement, EventTable::claim));
 		}
-		Set<Long> claimed = new HashSet<>(this.database.runAtOnce(sql, rows,
-				(statement) -> Statements.results(statement, (row, number) -> row.getLong("id"))));
-		return read(heads.stream().filter((head) -> claimed.contains(head.id())).toList(), columns);
+		Set<List<Long>> claimed = new HashSet<>(this.database.runAtOnce(sql, rows, (statement) -> Statements
+			.results(statement, (row, number) -> List.of(row.getLong("lane"), row.getLong("id")))));
+		return read(heads.stream().filter((head) -> claimed.contains(head.place())).toList(), columns);
 	}
 
 	/**
@@ -722,6 +722,16 @@ public class EventTable {
 	 */
 	public record Head(long lane, long id, int attempts, String topic, @Nullable String key, long bytes, boolean due,
 			boolean settled, @Nullable String epoch) {
+
+		/**
+		 * The primary key of the row: ids can be equal in several lanes, as those of
+		 * retried events after the table was truncated.
+		 * @return lane and id
+		 */
+		public List<Long> place() {
+			return List.of(this.lane, this.id);
+		}
+
 	}
 
 	/**
@@ -737,6 +747,14 @@ public class EventTable {
 
 		static Claim of(long lane, EventRow row, Duration age) {
 			return new Claim(lane, row.event(), row.unreadable(), age);
+		}
+
+		/**
+		 * The primary key of the row.
+		 * @return lane and id
+		 */
+		public List<Long> place() {
+			return List.of(this.lane, id());
 		}
 
 		long id() {

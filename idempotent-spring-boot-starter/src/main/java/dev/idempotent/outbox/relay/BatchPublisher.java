@@ -43,10 +43,10 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 
 	private final Circuits circuits;
 
-	private final Map<Long, Suspect> suspects = new LinkedHashMap<>() {
+	private final Map<List<Long>, Suspect> suspects = new LinkedHashMap<>() {
 
 		@Override
-		protected boolean removeEldestEntry(Map.Entry<Long, Suspect> eldest) {
+		protected boolean removeEldestEntry(Map.Entry<List<Long>, Suspect> eldest) {
 			return size() > MAX_SUSPECTS;
 		}
 
@@ -59,14 +59,14 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 
 	@Override
 	public void send(List<Claim> claims, BooleanSupplier sending, Settlement settlement) {
-		List<Outcome> outcomes = publish(claims.stream().map(Claim::event).toList(), sending);
+		List<Outcome> outcomes = publish(claims, sending);
 		for (int i = 0; i < claims.size(); i++) {
 			settlement.add(claims.get(i), outcomes.get(i));
 		}
 	}
 
 	@Override
-	public boolean isSuspect(long row) {
+	public boolean isSuspect(List<Long> row) {
 		synchronized (this.suspects) {
 			return this.suspects.containsKey(row);
 		}
@@ -77,12 +77,12 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 	 * @param sending whether there is time to send events
 	 * @return the outcome of each, in the same order
 	 */
-	List<Outcome> publish(List<SerializedEvent> events, BooleanSupplier sending) {
-		if (events.size() == 1 && isSuspect(events.get(0).sequence())) {
-			return List.of(publishSuspect(events.get(0), sending));
+	List<Outcome> publish(List<Claim> claims, BooleanSupplier sending) {
+		if (claims.size() == 1 && isSuspect(claims.get(0).place())) {
+			return List.of(publishSuspect(claims.get(0), sending));
 		}
-		List<Outcome> outcomes = publishOrHalve(events, sending);
-		record(events, outcomes);
+		List<Outcome> outcomes = publishOrHalve(claims.stream().map(Claim::event).toList(), sending);
+		record(claims, outcomes);
 		return outcomes;
 	}
 
@@ -91,10 +91,10 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 	 * topic do, is at fault: the attempt counts, unless the publisher excludes this, and
 	 * the destination stays available. Otherwise only its destination may be unavailable.
 	 */
-	private Outcome publishSuspect(SerializedEvent event, BooleanSupplier sending) {
-		boolean evidence = hasEvidence(event);
-		List<SerializedEvent> single = List.of(event);
-		Outcome outcome = publishOrHalve(single, sending).get(0);
+	private Outcome publishSuspect(Claim claim, BooleanSupplier sending) {
+		boolean evidence = hasEvidence(claim);
+		List<Claim> single = List.of(claim);
+		Outcome outcome = publishOrHalve(List.of(claim.event()), sending).get(0);
 		if (outcome instanceof Outcome.Unavailable unavailable && outcome != NOT_SENT) {
 			if (evidence) {
 				recordSuspects(single, List.of(outcome));
@@ -113,25 +113,25 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 	/**
 	 * Whether other events of the same topic got a response since this one got none.
 	 */
-	private boolean hasEvidence(SerializedEvent event) {
+	private boolean hasEvidence(Claim claim) {
 		synchronized (this.suspects) {
-			Suspect suspect = this.suspects.get(event.sequence());
+			Suspect suspect = this.suspects.get(claim.place());
 			return suspect != null && suspect.evidence();
 		}
 	}
 
-	private void record(List<SerializedEvent> events, List<Outcome> outcomes) {
-		List<SerializedEvent> sent = new ArrayList<>();
+	private void record(List<Claim> claims, List<Outcome> outcomes) {
+		List<Claim> sent = new ArrayList<>();
 		List<Outcome> results = new ArrayList<>();
-		for (int i = 0; i < events.size(); i++) {
+		for (int i = 0; i < claims.size(); i++) {
 			if (outcomes.get(i) != NOT_SENT) {
-				sent.add(events.get(i));
+				sent.add(claims.get(i));
 				results.add(outcomes.get(i));
 			}
 		}
 		if (!sent.isEmpty()) {
 			recordSuspects(sent, results);
-			this.circuits.record(sent, results);
+			this.circuits.record(sent.stream().map(Claim::event).toList(), results);
 		}
 	}
 
@@ -140,21 +140,22 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 	 * is evidence against the suspects of its topic, until another event of the topic
 	 * gets no response: then the destination may be at fault.
 	 */
-	private void recordSuspects(List<SerializedEvent> events, List<Outcome> outcomes) {
+	private void recordSuspects(List<Claim> claims, List<Outcome> outcomes) {
 		Set<String> answered = new HashSet<>();
 		Set<String> silent = new HashSet<>();
-		Map<String, Long> first = new LinkedHashMap<>();
+		Map<String, List<Long>> first = new LinkedHashMap<>();
 		synchronized (this.suspects) {
-			for (int i = 0; i < events.size(); i++) {
-				SerializedEvent event = events.get(i);
+			for (int i = 0; i < claims.size(); i++) {
+				List<Long> row = claims.get(i).place();
+				String topic = claims.get(i).event().topic();
 				if (!(outcomes.get(i) instanceof Outcome.Unavailable)) {
-					answered.add(event.topic());
-					this.suspects.remove(event.sequence());
+					answered.add(topic);
+					this.suspects.remove(row);
 				}
 				else {
-					first.putIfAbsent(event.topic(), event.sequence());
-					if (!isSuspect(event.sequence())) {
-						silent.add(event.topic());
+					first.putIfAbsent(topic, row);
+					if (!isSuspect(row)) {
+						silent.add(topic);
 					}
 				}
 			}

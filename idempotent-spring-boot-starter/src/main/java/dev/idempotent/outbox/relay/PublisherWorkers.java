@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -378,7 +377,7 @@ final class PublisherWorkers {
 	}
 
 	private boolean isSuspect(Head row) {
-		return !row.settled() || this.sender.isSuspect(row.id());
+		return !row.settled() || this.sender.isSuspect(row.place());
 	}
 
 	private boolean fits(Head row, List<Head> batch, long bytes) {
@@ -511,10 +510,10 @@ final class PublisherWorkers {
 	 * claimed, or cannot be published.
 	 */
 	private List<Claim> unbroken(List<Head> heads, List<Claim> claims, Settlement settlement) {
-		Map<Long, Claim> byRow = byRow(claims);
+		Map<List<Long>, Claim> byPlace = byPlace(claims);
 		List<Claim> unbroken = new ArrayList<>();
 		for (Head head : heads) {
-			Claim claim = byRow.get(head.id());
+			Claim claim = byPlace.get(head.place());
 			if (claim == null) {
 				settlement.stop(head.lane());
 			}
@@ -535,8 +534,8 @@ final class PublisherWorkers {
 		return unbroken;
 	}
 
-	private static Map<Long, Claim> byRow(List<Claim> claims) {
-		return claims.stream().collect(Collectors.toMap((claim) -> claim.event().sequence(), Function.identity()));
+	private static Map<List<Long>, Claim> byPlace(List<Claim> claims) {
+		return claims.stream().collect(Collectors.toMap(Claim::place, Function.identity()));
 	}
 
 	/**
@@ -606,11 +605,10 @@ final class PublisherWorkers {
 	 * while their first rows were leased. An event without a key has no others behind it.
 	 */
 	private void lookAgain(Settlement settlement, List<Head> heads) {
-		Set<Long> delivered = new HashSet<>();
-		settlement.delivered().forEach((claim) -> delivered.add(claim.event().sequence()));
+		Set<List<Long>> delivered = byPlace(settlement.delivered()).keySet();
 		Map<Long, Head> last = new LinkedHashMap<>();
 		for (Head head : heads) {
-			if (head.key() != null && delivered.contains(head.id())) {
+			if (head.key() != null && delivered.contains(head.place())) {
 				last.put(head.lane(), head);
 			}
 		}
@@ -648,7 +646,7 @@ final class PublisherWorkers {
 		/**
 		 * Whether the event with this row is to be published alone.
 		 */
-		default boolean isSuspect(long row) {
+		default boolean isSuspect(List<Long> row) {
 			return false;
 		}
 
@@ -663,10 +661,10 @@ final class PublisherWorkers {
 	private record Claimed(List<Head> heads, List<Claim> claims, long begin) {
 
 		List<Claimed> each() {
-			Map<Long, Claim> byRow = byRow(this.claims);
+			Map<List<Long>, Claim> byPlace = byPlace(this.claims);
 			return this.heads.stream()
-				.filter((head) -> byRow.containsKey(head.id()))
-				.map((head) -> new Claimed(List.of(head), List.of(byRow.get(head.id())), this.begin))
+				.filter((head) -> byPlace.containsKey(head.place()))
+				.map((head) -> new Claimed(List.of(head), List.of(byPlace.get(head.place())), this.begin))
 				.toList();
 		}
 

@@ -1,8 +1,18 @@
 package dev.idempotent.outbox.jdbc;
 
+import java.util.List;
+import java.util.Map;
+
+import dev.idempotent.outbox.OutboxSamples;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for {@link EventTable} on PostgreSQL.
@@ -22,6 +32,19 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	@Override
 	Fixture fixture() {
 		return fixture;
+	}
+
+	/**
+	 * Large rows are read after they were claimed.
+	 */
+	@Test
+	void claimsNoLargeRowOfAnotherThatHasTheIdOfItsOwn() {
+		append(unordered("one"),
+				new NewEvent(OutboxSamples.event(TOPIC, "large", "two", new byte[1_000_000], Map.of()), true, null));
+		template().update("update " + events() + " set id = 1");
+		List<Head> read = heads();
+		claim(read.subList(0, 1));
+		assertThat(claim(read)).extracting(Claim::lane).containsExactly(read.get(1).lane());
 	}
 
 }

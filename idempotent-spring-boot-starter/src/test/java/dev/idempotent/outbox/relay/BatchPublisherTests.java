@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.relay;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +13,7 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +26,7 @@ class BatchPublisherTests {
 
 	private static final String TOPIC = "test:orders";
 
-	private static final AtomicLong rows = new AtomicLong();
+	private static final AtomicLong lanes = new AtomicLong();
 
 	private final RecordingPublisher broker = new RecordingPublisher();
 
@@ -35,19 +37,19 @@ class BatchPublisherTests {
 
 	private final List<Integer> batches = new ArrayList<>();
 
-	private final SerializedEvent huge = event("huge", TOPIC);
+	private final Claim huge = event("huge", TOPIC);
 
-	private final SerializedEvent small = event("small", TOPIC);
+	private final Claim small = event("small", TOPIC);
 
 	@Test
 	void suspectsTheFirstEventWithoutAnAnswer() {
 		fail("huge");
 		publish(this.small, this.huge, event("other", TOPIC));
-		assertThat(this.publisher.isSuspect(this.huge.sequence())).isTrue();
-		assertThat(this.publisher.isSuspect(this.small.sequence())).isFalse();
+		assertThat(this.publisher.isSuspect(this.huge.place())).isTrue();
+		assertThat(this.publisher.isSuspect(this.small.place())).isFalse();
 		this.broker.answer((event) -> new Outcome.Delivered());
 		publish(this.huge);
-		assertThat(this.publisher.isSuspect(this.huge.sequence())).isFalse();
+		assertThat(this.publisher.isSuspect(this.huge.place())).isFalse();
 	}
 
 	@Test
@@ -119,7 +121,7 @@ class BatchPublisherTests {
 			.containsOnly(BatchPublisher.NOT_SENT);
 		assertThat(this.broker.published()).isEmpty();
 		assertThat(this.circuit.isClosed(TOPIC)).isTrue();
-		assertThat(this.publisher.isSuspect(this.huge.sequence())).isFalse();
+		assertThat(this.publisher.isSuspect(this.huge.place())).isFalse();
 	}
 
 	@Test
@@ -142,14 +144,14 @@ class BatchPublisherTests {
 			return new Outcome.Delivered();
 		});
 		BatchPublisher ordered = new BatchPublisher(new Ordered(this.broker), this.circuit);
-		List<SerializedEvent> run = List.of(keyed("1"), keyed("2"), keyed("3"), keyed("4"));
+		List<Claim> run = List.of(keyed("1"), keyed("2"), keyed("3"), keyed("4"));
 		List<Outcome> outcomes = ordered.publish(run, () -> true);
 		assertThat(outcomes).hasExactlyElementsOfTypes(Outcome.Delivered.class, Outcome.Retry.class,
 				Outcome.Unavailable.class, Outcome.Unavailable.class);
 		assertThat(this.broker.types()).containsOnly("1");
 	}
 
-	private List<Outcome> publish(SerializedEvent... events) {
+	private List<Outcome> publish(Claim... events) {
 		return this.publisher.publish(List.of(events), () -> true);
 	}
 
@@ -168,17 +170,17 @@ class BatchPublisherTests {
 		});
 	}
 
-	private static SerializedEvent event(String type, String topic) {
+	private static Claim event(String type, String topic) {
 		return event(type, topic, null);
 	}
 
-	private static SerializedEvent keyed(String type) {
+	private static Claim keyed(String type) {
 		return event(type, TOPIC, "key");
 	}
 
-	private static SerializedEvent event(String type, String topic, @Nullable String key) {
-		return new SerializedEvent(UUID.randomUUID(), rows.incrementAndGet(), topic, key, type, new byte[0], Map.of(),
-				1);
+	private static Claim event(String type, String topic, @Nullable String key) {
+		SerializedEvent event = new SerializedEvent(UUID.randomUUID(), 1, topic, key, type, new byte[0], Map.of(), 1);
+		return new Claim(lanes.incrementAndGet(), event, null, Duration.ZERO);
 	}
 
 	private record Partitioned(OutboxPublisher broker) implements OutboxPublisher {

@@ -1,7 +1,11 @@
 package dev.idempotent.outbox.relay;
 
 import java.util.List;
+import java.util.function.Consumer;
 
+import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -37,6 +41,61 @@ class PostgresRelayIntegrationTests extends OrderRules {
 		shop.appendOrdered("a", "4");
 		await().untilAsserted(() -> assertThat(shop.ordered()).isZero());
 		assertThat(shop.broker().types()).containsExactly("first", "second", "third", "1", "2", "3", "4");
+	}
+
+	@Test
+	void publishesEachEventAtItsFirstAttemptIfRowsHaveEqualIds() {
+		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.attempts=1");
+		becomeDead(shop, () -> shop.append("1", "2", "3"));
+		retryBeside(shop, (other) -> other.append("4", "5", "6"));
+		shop.relay().wake();
+		await().untilAsserted(() -> assertThat(shop.pending()).isZero());
+		assertThat(shop.broker().types()).containsExactlyInAnyOrder("1", "2", "3", "4", "5", "6");
+		assertThat(shop.dead()).isEmpty();
+	}
+
+	@Test
+	void keepsTheOrderOfAKeyIfTheRowOfAnotherHasItsId() {
+		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.workers=1");
+		becomeDead(shop, () -> shop.appendOrdered("a", "of a"));
+		retryBeside(shop, (other) -> other.appendOrdered("b", "1"));
+		shop.broker()
+			.answer((event) -> "b".equals(event.key()) ? new Outcome.Retry("not yet", null) : new Outcome.Delivered());
+		shop.relay().wake();
+		await().untilAsserted(() -> assertThat(shop.pending()).isEqualTo(shop.waiting()).isOne());
+		shop.broker().answer((event) -> new Outcome.Delivered());
+		shop.database().sql("update relay_event set due_at = now() + interval '1 hour'").update();
+		shop.appendOrdered("b", "2");
+		shop.appendOrdered("c", "of c");
+		await().untilAsserted(() -> assertThat(shop.broker().types()).contains("of c"));
+		shop.database().sql("update relay_event set due_at = null").update();
+		shop.relay().wake();
+		await().untilAsserted(() -> assertThat(shop.pending()).isZero());
+		assertThat(shop.broker().types()).containsExactly("of a", "of c", "1", "2");
+	}
+
+	/**
+	 * Lets the table's first ids be those of dead events.
+	 */
+	private static void becomeDead(Shop shop, Runnable appends) {
+		shop.database().sql("truncate relay_event restart identity").update();
+		shop.broker().answer((event) -> new Outcome.Reject("not now"));
+		appends.run();
+		await().untilAsserted(() -> assertThat(shop.pending()).isZero());
+		shop.broker().answer((event) -> new Outcome.Delivered());
+	}
+
+	/**
+	 * Retries dead events, which keep the ids of their rows, beside new ones with the
+	 * same ids.
+	 */
+	private void retryBeside(Shop shop, Consumer<Shop> appends) {
+		shop.database().sql("truncate relay_event restart identity").update();
+		appends.accept(open(Shop.SELDOM, "idempotent.outbox.relay.enabled=false"));
+		int retried = shop.bean(DeadEvents.class).retry(DeadFilter.ALL);
+		assertThat(shop.database().sql("select count(distinct id) from relay_event").query(Integer.class).single())
+			.isEqualTo(retried)
+			.isEqualTo(shop.pending() / 2);
 	}
 
 }
