@@ -149,10 +149,27 @@ public final class Statements {
 	 * fewer
 	 */
 	public static void move(Connection connection, int expected, String sql, @Nullable Object... parameters) {
-		int changed = update(connection, sql, parameters);
+		require(expected, sql, update(connection, sql, parameters));
+	}
+
+	private static void require(int expected, String sql, int changed) {
 		if (changed != expected) {
 			throw new JdbcUpdateAffectedIncorrectNumberOfRowsException(sql, expected, changed);
 		}
+	}
+
+	/**
+	 * Executes a change of one row, which the transaction has locked, once for each list
+	 * of parameters, in one batch.
+	 * @param connection is neither committed nor closed
+	 * @param sql the statement
+	 * @param rows the parameters of each execution
+	 * @throws JdbcUpdateAffectedIncorrectNumberOfRowsException if not all rows are
+	 * changed, as for a {@link #move}
+	 */
+	public static void changeEach(Connection connection, String sql,
+			List<? extends List<? extends @Nullable Object>> rows) {
+		require(rows.size(), sql, updateEach(connection, sql, rows));
 	}
 
 	/**
@@ -161,15 +178,19 @@ public final class Statements {
 	 * @param connection is neither committed nor closed
 	 * @param sql the statement
 	 * @param rows the parameters of each execution
+	 * @return the number of rows; an execution whose count the driver does not know
+	 * counts as one
 	 */
-	public static void updateEach(Connection connection, String sql,
+	public static int updateEach(Connection connection, String sql,
 			List<? extends List<? extends @Nullable Object>> rows) {
-		int[] unused = run(connection, sql, false, List.of(), (statement) -> {
+		return run(connection, sql, false, List.of(), (statement) -> {
 			for (List<? extends @Nullable Object> parameters : rows) {
 				bind(statement, parameters);
 				statement.addBatch();
 			}
-			return statement.executeBatch();
+			return Arrays.stream(statement.executeBatch())
+				.map((count) -> (count == Statement.SUCCESS_NO_INFO) ? 1 : count)
+				.sum();
 		});
 	}
 

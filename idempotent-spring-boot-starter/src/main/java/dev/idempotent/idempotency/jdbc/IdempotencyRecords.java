@@ -259,7 +259,7 @@ final class IdempotencyRecords {
 		List<String> keys = Statements.query(connection,
 				RecordSql.expired(this.table, sql(connection).database(), atMost), List.of(),
 				(row, number) -> row.getString("key_digest"));
-		Statements.updateEach(connection, "delete from " + this.table + " where key_digest = ?",
+		Statements.changeEach(connection, "delete from " + this.table + " where key_digest = ?",
 				keys.stream().map(List::of).toList());
 		return keys.size();
 	}
@@ -409,7 +409,7 @@ final class IdempotencyRecords {
 		 * driver may not report for a batch.
 		 */
 		void extend(Collection<Renewal> locked) {
-			Statements.updateEach(this.connection, this.sql.extend(),
+			int unused = Statements.updateEach(this.connection, this.sql.extend(),
 					locked.stream().map((one) -> List.<Object>of(one.lease().toMillis(), one.key().digest())).toList());
 		}
 

@@ -466,19 +466,7 @@ public class EventTable {
 	 * @param rows parameters that end with lane, row and attempts
 	 */
 	private static int settleEach(Connection connection, String change, List<List<Object>> rows) {
-		String sql = change + " where lane = ? and id = ? and attempts = ?";
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			for (List<Object> parameters : rows) {
-				Statements.bind(statement, parameters);
-				statement.addBatch();
-			}
-			return Arrays.stream(statement.executeBatch())
-				.map((count) -> (count == Statement.SUCCESS_NO_INFO) ? 1 : count)
-				.sum();
-		}
-		catch (SQLException ex) {
-			throw Statements.translate(sql, ex);
-		}
+		return Statements.updateEach(connection, change + " where lane = ? and id = ? and attempts = ?", rows);
 	}
 
 	/**

@@ -328,7 +328,7 @@ public final class OutboxOperations implements TopicControl {
 	public int retryBlocked(DeadFilter filter) {
 		String sql = "update " + this.tables.event() + " set attempts = 0, last_error = null, due_at = null, "
 				+ "created_at = " + this.database.kind().now() + " where lane = ? and id = ?";
-		return eachBatch(filter, (connection, rows) -> updateEach(connection, sql, rows));
+		return eachBatch(filter, (connection, rows) -> changeEach(connection, sql, rows));
 	}
 
 	/**
@@ -349,11 +349,11 @@ public final class OutboxOperations implements TopicControl {
 	 */
 	public int discardBlocked(DeadFilter filter) {
 		String sql = "delete from " + this.tables.event() + " where lane = ? and id = ?";
-		return eachBatch(filter, (connection, rows) -> updateEach(connection, sql, rows));
+		return eachBatch(filter, (connection, rows) -> changeEach(connection, sql, rows));
 	}
 
-	private static void updateEach(Connection connection, String sql, List<Position> rows) {
-		Statements.updateEach(connection, sql, rows.stream().map((row) -> List.of(row.lane(), row.id())).toList());
+	private static void changeEach(Connection connection, String sql, List<Position> rows) {
+		Statements.changeEach(connection, sql, rows.stream().map((row) -> List.of(row.lane(), row.id())).toList());
 	}
 
 	private int eachBatch(DeadFilter filter, BiConsumer<Connection, List<Position>> step) {

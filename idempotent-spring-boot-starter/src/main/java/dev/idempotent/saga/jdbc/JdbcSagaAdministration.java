@@ -303,8 +303,9 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 						+ " order by due_at limit ? for update skip locked",
 				List.<Object>of(status.name(), limit), (row, number) -> List.of(row.getString(1)));
 		if (!ids.isEmpty()) {
-			Statements.updateEach(sql.connection(), "delete from " + sql.step() + " where saga_id = ?", ids);
-			Statements.updateEach(sql.connection(), "delete from " + sql.instance() + " where id = ?", ids);
+			int unused = Statements.updateEach(sql.connection(), "delete from " + sql.step() + " where saga_id = ?",
+					ids);
+			Statements.changeEach(sql.connection(), "delete from " + sql.instance() + " where id = ?", ids);
 		}
 		return ids.size();
 	}

@@ -1,15 +1,19 @@
 package dev.idempotent.idempotency.jdbc;
 
+import java.time.Duration;
 import java.util.List;
 
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link TableSweeper} on PostgreSQL.
@@ -41,6 +45,22 @@ class PostgresSweeperIntegrationTests extends SweeperContract {
 			.queryForList("explain " + RecordSql.expired(table.name(), Database.POSTGRESQL, 1000), String.class);
 		assertThat(plan).anyMatch((line) -> line.contains("Index Scan using sweeper_record_expires_at"))
 			.anyMatch((line) -> line.contains("Index Cond: (expires_at <= statement_timestamp())"));
+	}
+
+	@Test
+	void failsIfKeysAreNotDeleted() {
+		table.expire(1);
+		table.template()
+			.execute("create function sweeper_keep() returns trigger language plpgsql as 'begin return null; end'");
+		table.template()
+			.execute(
+					"create trigger keep before delete on sweeper_record for each row execute function sweeper_keep()");
+		try (TableSweeper sweeper = Sweepers.sweeper(table.dataSource(), table.name(), Duration.ofMinutes(1))) {
+			assertThatExceptionOfType(IncorrectUpdateSemanticsDataAccessException.class).isThrownBy(sweeper::sweep);
+		}
+		finally {
+			table.template().execute("drop function sweeper_keep cascade");
+		}
 	}
 
 }

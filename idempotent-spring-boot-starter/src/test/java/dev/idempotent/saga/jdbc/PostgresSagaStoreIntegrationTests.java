@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static dev.idempotent.saga.engine.SagaSamples.LEASE;
@@ -69,6 +70,27 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 		finally {
 			admin.execute("drop owned by saga_reader");
 			admin.execute("drop role saga_reader");
+		}
+	}
+
+	/**
+	 * As for a policy of row level security that lets no row be deleted.
+	 */
+	@Test
+	void keepsTheStepsOfAnEndedSagaThatIsNotDeleted() {
+		JdbcTemplate admin = rows.template();
+		rows.end(1);
+		admin.execute("insert into " + rows.tables().step()
+				+ " (saga_id, name, seq, kind, state, begun_at) values ('ended 0', 'hold', 1, 'CALL', 'DONE', now())");
+		admin.execute("create function saga_keep() returns trigger language plpgsql as 'begin return null; end'");
+		admin.execute("create trigger keep before delete on " + rows.tables().instance()
+				+ " for each row execute function saga_keep()");
+		try {
+			assertThatExceptionOfType(IncorrectUpdateSemanticsDataAccessException.class).isThrownBy(this::sweep);
+			assertThat(rows.steps()).isOne();
+		}
+		finally {
+			admin.execute("drop function saga_keep cascade");
 		}
 	}
 
