@@ -119,7 +119,7 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 				this.tables.requireIncreasingRows();
 			}
 			if (mayRun()) {
-				this.tables.requirePrivileges();
+				this.tables.requirePrivilegesAtStart();
 			}
 		}
 		catch (DataAccessException ex) {

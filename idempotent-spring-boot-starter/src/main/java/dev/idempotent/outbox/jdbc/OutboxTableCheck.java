@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -33,6 +34,8 @@ public final class OutboxTableCheck {
 	private final OutboxDatabase database;
 
 	private final OutboxTables tables;
+
+	private final AtomicBoolean checked = new AtomicBoolean();
 
 	/**
 	 * Creates a check.
@@ -72,12 +75,31 @@ public final class OutboxTableCheck {
 	/**
 	 * Requires the privileges without which an event would not be delivered, or published
 	 * again and again: executes the statements that claim, move and end one, for a row
-	 * that does not exist.
+	 * that does not exist, and rolls them back. Does nothing right after a check at the
+	 * start.
 	 * @throws IdempotentConfigurationException if the database refuses a statement
 	 * @throws DataAccessException if the database does not answer within 5 seconds, as
 	 * while a table is locked, or is read-only
 	 */
 	public void requirePrivileges() {
+		if (!this.checked.getAndSet(false)) {
+			checkPrivileges();
+		}
+	}
+
+	/**
+	 * Requires the privileges at the start, so that the relay, which starts next, need
+	 * not.
+	 * @throws IdempotentConfigurationException as for {@link #requirePrivileges}
+	 * @throws DataAccessException as for {@link #requirePrivileges}
+	 */
+	public void requirePrivilegesAtStart() {
+		this.checked.set(false);
+		checkPrivileges();
+		this.checked.set(true);
+	}
+
+	private void checkPrivileges() {
 		try {
 			this.database.runOnce(this::rehearse);
 		}
@@ -107,7 +129,11 @@ public final class OutboxTableCheck {
 					return update.executeUpdate();
 				});
 		EventTable.toDead(connection, this.tables, -1, -1, 0);
-		return EventTable.moveDelayed(connection, this.tables, List.of(new EventTable.Row(-1, -1, "")), 0).isEmpty();
+		List<EventTable.Row> none = EventTable.moveDelayed(connection, this.tables,
+				List.of(new EventTable.Row(-1, -1, "")), 0);
+		// Triggers for each statement, such as those of a log, have fired.
+		Statements.execute(connection, "rollback");
+		return none.isEmpty();
 	}
 
 	/**

@@ -9,6 +9,8 @@ import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.RecordingPublisher;
+import dev.idempotent.outbox.jdbc.EventTableSteps.Fixture;
+import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,6 +28,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -46,9 +49,7 @@ class OutboxPrivilegesIntegrationTests {
 
 	@BeforeEach
 	void createUser() {
-		List<String> properties = new ArrayList<>(postgres.properties());
-		properties.addAll(List.of(PREFIX, "idempotent.outbox.relay.enabled=false"));
-		OutboxApplication.start(properties).close();
+		Fixture.create(this.pool, "postgresql", "privileges_");
 		execute("create role relay login password 'relay'");
 		execute("grant select, insert, update, delete on all tables in schema public to relay");
 		execute("grant usage on all sequences in schema public to relay");
@@ -63,37 +64,38 @@ class OutboxPrivilegesIntegrationTests {
 	@Test
 	void stopTheStartIfEventsCannotBeRemoved() {
 		execute("revoke delete on privileges_event from relay");
-		assertThatThrownBy(this::start).rootCause().hasMessageContaining("permission denied");
-		assertThatThrownBy(this::start).hasStackTraceContaining(
-				IdempotentConfigurationException.class.getName() + ": The outbox relay could not remove events");
+		assertThatThrownBy(this::start)
+			.hasStackTraceContaining(
+					IdempotentConfigurationException.class.getName() + ": The outbox relay could not remove events")
+			.rootCause()
+			.hasMessageContaining("permission denied");
 	}
 
 	@Test
-	void stopTheStartIfDeadEventsCannotBeKept() {
+	void areRefusedIfDeadEventsCannotBeKept() {
 		execute("revoke insert on privileges_dead from relay");
-		assertThatThrownBy(this::start).hasStackTraceContaining("The outbox relay could not remove events");
+		assertRefused("permission denied");
 	}
 
 	@Test
-	void stopTheStartIfEventsCannotBeClaimed() {
+	void areRefusedIfEventsCannotBeClaimed() {
 		execute("revoke update on privileges_event from relay");
-		assertThatThrownBy(this::start).hasStackTraceContaining("The outbox relay could not remove events");
+		assertRefused("permission denied");
 	}
 
 	@Test
-	void stopTheStartIfDelayedEventsCannotBeRemoved() {
+	void areRefusedIfDelayedEventsCannotBeRemoved() {
 		execute("revoke delete on privileges_delayed from relay");
-		assertThatThrownBy(this::start).hasStackTraceContaining("The outbox relay could not remove events");
+		assertRefused("permission denied");
 	}
 
 	@Test
-	void stopTheStartIfATriggerForbidsToRemoveEvents() {
+	void areRefusedIfATriggerForbidsToRemoveEvents() {
 		execute("create function privileges_forbid() returns trigger language plpgsql as "
 				+ "'begin raise exception ''keep them''; end'");
 		execute("create trigger forbid before delete on privileges_event execute function privileges_forbid()");
 		try {
-			assertThatThrownBy(this::start).hasStackTraceContaining("The outbox relay could not remove events")
-				.hasStackTraceContaining("keep them");
+			assertRefused("keep them");
 		}
 		finally {
 			execute("drop function privileges_forbid cascade");
@@ -101,14 +103,13 @@ class OutboxPrivilegesIntegrationTests {
 	}
 
 	@Test
-	void stopTheStartIfTheTableIsPartitioned() {
+	void areRefusedIfTheTableIsPartitioned() {
 		execute("create table privileges_parts (like privileges_event including all) partition by hash (lane)");
 		execute("alter table privileges_event rename to privileges_whole");
 		execute("alter table privileges_parts rename to privileges_event");
 		execute("grant all on privileges_event to relay");
 		try {
-			assertThatThrownBy(this::start).hasStackTraceContaining("privileges_event")
-				.hasStackTraceContaining("partition");
+			assertRefused("privileges_event is a view, or has partitions");
 		}
 		finally {
 			execute("drop table privileges_event");
@@ -125,6 +126,31 @@ class OutboxPrivilegesIntegrationTests {
 		});
 		assertThat(output)
 			.contains("does not answer or is read-only, so the tables of the outbox could not be checked");
+	}
+
+	/**
+	 * A trigger for each statement, as one that keeps a log of changes. Its sequence is
+	 * not rolled back.
+	 */
+	@Test
+	void areRehearsedOnceWithoutAnEffect() {
+		execute("create sequence privileges_rehearsal");
+		execute("create table privileges_log (entry bigint)");
+		execute("create function privileges_keep() returns trigger language plpgsql security definer as "
+				+ "'begin insert into privileges_log values (nextval(''privileges_rehearsal'')); return null; end'");
+		execute("create trigger keep after delete on privileges_event execute function privileges_keep()");
+		try (ConfigurableApplicationContext context = start("idempotent.outbox.relay.enabled=true")) {
+			await().until(() -> context.getBean(OutboxRelay.class).lastPass().isPresent());
+			assertThat(this.admin.sql("select last_value from privileges_rehearsal where is_called")
+				.query(Long.class)
+				.single()).isOne();
+			assertThat(this.admin.sql("select entry from privileges_log").query(Long.class).list()).isEmpty();
+		}
+		finally {
+			execute("drop function privileges_keep cascade");
+			execute("drop table privileges_log");
+			execute("drop sequence privileges_rehearsal");
+		}
 	}
 
 	@Test
@@ -165,6 +191,16 @@ class OutboxPrivilegesIntegrationTests {
 		start().close();
 		assertThat(output)
 			.contains("does not answer or is read-only, so the tables of the outbox could not be checked");
+	}
+
+	private void assertRefused(String cause) {
+		try (HikariDataSource relay = postgres.connect()) {
+			relay.setConnectionInitSql("set role relay");
+			assertThatExceptionOfType(IdempotentConfigurationException.class)
+				.isThrownBy(() -> new OutboxTableCheck(relay, "privileges_").requirePrivileges())
+				.withMessageContaining("The outbox relay could not remove events")
+				.withMessageContaining(cause);
+		}
 	}
 
 	private ConfigurableApplicationContext start(String... properties) {
