@@ -123,8 +123,9 @@ public final class DatabaseRequirements {
 		if (Database.of(connection, table, "") == Database.POSTGRESQL) {
 			List<String> missing = Statements.query(connection,
 					"select privilege from unnest(array['insert', 'update', 'delete']) privilege "
-							+ "where not has_table_privilege(?, privilege)",
-					List.of(table), (row, number) -> row.getString(1));
+							+ "where not case privilege when 'delete' then has_table_privilege(?, privilege) "
+							+ "else has_any_column_privilege(?, privilege) end",
+					List.of(table, table), (row, number) -> row.getString(1));
 			if (!missing.isEmpty()) {
 				throw new IdempotentConfigurationException("The user of the database may not "
 						+ String.join(" or ", missing) + " rows of the table " + table + ".",

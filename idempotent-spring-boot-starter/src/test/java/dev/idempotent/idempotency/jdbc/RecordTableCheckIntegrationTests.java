@@ -70,6 +70,26 @@ class RecordTableCheckIntegrationTests {
 		}
 	}
 
+	@Test
+	void acceptsRightsOnAllColumns() {
+		RecordTable table = RecordTable.create(postgres.connect(), "postgresql", "column_tokens");
+		String columns = String.join(", ", table.template()
+			.queryForList("select column_name from information_schema.columns where table_name = 'column_tokens'",
+					String.class));
+		table.template().execute("create role token_writer");
+		table.template().execute("grant select, delete on column_tokens to token_writer");
+		table.template()
+			.execute("grant insert (" + columns + "), update (" + columns + ") on column_tokens to token_writer");
+		try (HikariDataSource pool = postgres.connect()) {
+			pool.setConnectionInitSql("set role token_writer");
+			verifyAndClaim(pool, "column_tokens");
+		}
+		finally {
+			table.template().execute("drop owned by token_writer");
+			table.template().execute("drop role token_writer");
+		}
+	}
+
 	private static void assertRefused(DataSource dataSource, String table) {
 		assertThatExceptionOfType(IdempotentConfigurationException.class)
 			.isThrownBy(() -> new JdbcIdempotencyStore(dataSource, table).verify())
