@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
@@ -88,6 +89,27 @@ public final class DatabaseRequirements {
 	}
 
 	/**
+	 * Fails rather than wait while another transaction keeps a table from being read, as
+	 * {@code vacuum full} does; on PostgreSQL only. What follows in the same transaction
+	 * does not wait either.
+	 * @param connection is neither committed nor closed
+	 * @param table the table
+	 * @throws CannotAcquireLockException if the table is not readable within 5 seconds
+	 */
+	public static void requireUnlocked(Connection connection, String table) {
+		if (Database.of(connection, table, "") == Database.POSTGRESQL) {
+			try {
+				Statements.execute(connection,
+						"select set_config('lock_timeout', '5s', true); select 1 from " + table + " where false");
+			}
+			catch (CannotAcquireLockException ex) {
+				throw new CannotAcquireLockException("Another transaction has locked the table " + table
+						+ " for more than 5 seconds: pg_locks has its process; end it, or wait");
+			}
+		}
+	}
+
+	/**
 	 * Finds the columns that a table lacks.
 	 * @param connection is neither committed nor closed
 	 * @param table the table
@@ -95,8 +117,10 @@ public final class DatabaseRequirements {
 	 * @return those that it lacks
 	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if there is
 	 * no such table, or it is not readable
+	 * @throws CannotAcquireLockException if it is locked, as for {@link #requireUnlocked}
 	 */
 	public static Set<String> missingColumns(Connection connection, String table, String columns) {
+		requireUnlocked(connection, table);
 		String sql = "select * from " + table + " where 1 = 0";
 		Set<String> missing = new LinkedHashSet<>(List.of(columns.split(", ")));
 		try (PreparedStatement statement = connection.prepareStatement(sql);

@@ -169,7 +169,10 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	public void verify() {
 		try {
-			requireLongTokens(run(ANY, this.records::tokenLength));
+			requireLongTokens(run(ANY, (connection) -> {
+				DatabaseRequirements.requireUnlocked(connection, this.table);
+				return this.records.tokenLength(connection);
+			}));
 			run(ANY, (connection) -> {
 				DatabaseRequirements.requireRights(connection, this.table);
 				return null;

@@ -14,7 +14,14 @@ import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -23,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests that {@link JdbcIdempotencyStore} stores the tokens of traced runs, or refuses a
  * table that cannot, or whose rows it may not change.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RecordTableCheckIntegrationTests {
 
 	@RegisterExtension
@@ -88,6 +96,18 @@ class RecordTableCheckIntegrationTests {
 			table.template().execute("drop owned by token_writer");
 			table.template().execute("drop role token_writer");
 		}
+	}
+
+	@Test
+	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+	void doesNotWaitForALockedTable(CapturedOutput output) {
+		RecordTable table = RecordTable.create(postgres.connect(), "postgresql", "locked_tokens");
+		new TransactionTemplate(new JdbcTransactionManager(table.dataSource())).executeWithoutResult((status) -> {
+			table.template().execute("lock table locked_tokens");
+			new JdbcIdempotencyStore(table.dataSource(), "locked_tokens").verify();
+		});
+		assertThat(output).contains("so the table locked_tokens could not be checked")
+			.contains("locked the table locked_tokens");
 	}
 
 	private static void assertRefused(DataSource dataSource, String table) {

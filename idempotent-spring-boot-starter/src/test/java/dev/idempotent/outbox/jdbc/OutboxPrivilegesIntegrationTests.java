@@ -22,6 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -126,6 +127,17 @@ class OutboxPrivilegesIntegrationTests {
 		});
 		assertThat(output)
 			.contains("does not answer or is read-only, so the tables of the outbox could not be checked");
+	}
+
+	@Test
+	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+	void areNotWaitedForWhileATableCannotBeRead() {
+		new TransactionTemplate(new JdbcTransactionManager(this.pool)).executeWithoutResult((status) -> {
+			execute("lock table privileges_event");
+			assertThatExceptionOfType(CannotAcquireLockException.class)
+				.isThrownBy(() -> new OutboxTableCheck(this.pool, "privileges_").hasTables())
+				.withMessageContaining("locked the table privileges_event");
+		});
 	}
 
 	/**

@@ -6,9 +6,12 @@ import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -92,6 +95,17 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 		finally {
 			admin.execute("drop function saga_keep cascade");
 		}
+	}
+
+	@Test
+	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+	void doesNotWaitForALockedTable() {
+		transactions().executeWithoutResult((status) -> {
+			rows.template().execute("lock table " + rows.tables().step());
+			assertThatExceptionOfType(CannotAcquireLockException.class)
+				.isThrownBy(() -> new JdbcSagaStore(rows.dataSource(), rows.tables().prefix(), LEASE).verify())
+				.withMessageContaining("locked the table " + rows.tables().step());
+		});
 	}
 
 	/**
