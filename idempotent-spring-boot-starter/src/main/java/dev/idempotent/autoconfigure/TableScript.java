@@ -24,8 +24,6 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
-import org.springframework.dao.NonTransientDataAccessResourceException;
-import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.init.ScriptException;
 
@@ -121,9 +119,7 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 	 */
 	private static boolean isPassing(SQLException failure) {
 		DataAccessException translated = Statements.translate("", failure);
-		return translated instanceof DataIntegrityViolationException
-				|| translated instanceof TransientDataAccessException
-				|| translated instanceof NonTransientDataAccessResourceException;
+		return translated instanceof DataIntegrityViolationException || Statements.isPassing(translated);
 	}
 
 	private String productName() {

@@ -39,6 +39,19 @@ public final class Statements {
 	private static final String TASK = "Statement";
 
 	/**
+	 * Those that Spring has no exception for: read-only; PostgreSQL has ended an idle or
+	 * long transaction; a prepared statement is outdated, unknown or known already; an
+	 * object is in use; a snapshot is too old; a foreign server is unreachable.
+	 */
+	private static final Set<String> PASSING = Set.of("25006", "25P03", "25P04", "0A000", "26000", "42P05", "55006",
+			"72000", "HV00N");
+
+	/**
+	 * PostgreSQL's internal errors, which concurrent changes of a schema cause, too.
+	 */
+	private static final String INTERNAL = "XX";
+
+	/**
 	 * The codes of MySQL and MariaDB, and of H2.
 	 */
 	private static final Set<Integer> READ_ONLY = Set.of(1290, 1836, 90097);
@@ -303,15 +316,20 @@ public final class Statements {
 
 	/**
 	 * Returns whether a statement that has failed may succeed later: the database was not
-	 * reachable or is read-only, for now, or a lock was not granted in time.
+	 * reachable or is read-only, for now, a lock was not granted in time, or a prepared
+	 * statement is outdated.
 	 * @param failure as translated
 	 * @return {@code false} if the database refuses the statement
 	 */
 	public static boolean isPassing(DataAccessException failure) {
 		return failure instanceof TransientDataAccessException || failure instanceof RecoverableDataAccessException
 				|| failure instanceof NonTransientDataAccessResourceException
-				|| (failure.getMostSpecificCause() instanceof SQLException cause
-						&& ("25006".equals(cause.getSQLState()) || READ_ONLY.contains(cause.getErrorCode())));
+				|| (failure.getMostSpecificCause() instanceof SQLException cause && isPassing(cause));
+	}
+
+	private static boolean isPassing(SQLException failure) {
+		String state = Objects.requireNonNullElse(failure.getSQLState(), "");
+		return PASSING.contains(state) || state.startsWith(INTERNAL) || READ_ONLY.contains(failure.getErrorCode());
 	}
 
 	private static boolean isLockTimeout(SQLException failure) {

@@ -21,12 +21,6 @@ import org.springframework.transaction.TransactionTimedOutException;
 final class TransientFailures {
 
 	/**
-	 * A statement that PostgreSQL has prepared before its table was altered, or no longer
-	 * knows.
-	 */
-	private static final Set<String> OUTDATED = Set.of("0A000", "26000");
-
-	/**
 	 * Exceptions of JPA, Hibernate and jOOQ that were not translated.
 	 */
 	private static final Set<String> UNTRANSLATED = Set.of("jakarta.persistence.OptimisticLockException",
@@ -67,8 +61,7 @@ final class TransientFailures {
 	}
 
 	private static boolean isTransient(SQLException ex) {
-		return ex instanceof SQLTransientException || (ex.getSQLState() != null && OUTDATED.contains(ex.getSQLState()))
-				|| Statements.isPassing(Statements.translate("", ex));
+		return ex instanceof SQLTransientException || Statements.isPassing(Statements.translate("", ex));
 	}
 
 }

@@ -7,6 +7,7 @@ import org.hibernate.StaleStateException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.UncategorizedSQLException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,9 +38,22 @@ class TransientFailuresTests {
 		assertThat(TransientFailures.include(failure("0A000", 0))).isTrue();
 	}
 
-	@Test
-	void doNotIncludeAViolatedConstraint() {
-		assertThat(TransientFailures.include(failure("23505", 0))).isFalse();
+	/**
+	 * Connections that PostgreSQL has ended or that are exhausted, prepared statements of
+	 * a pool that shares connections, and its internal errors.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "08006", "25P03", "25P04", "26000", "42P05", "53300", "55006", "55P03", "57014", "57P01",
+			"57P05", "58030", "72000", "40001", "40P01", "XX000", "HV00N" })
+	void includeWhatAnotherAttemptOnPostgresMayMend(String state) {
+		assertThat(TransientFailures.include(failure(state, 0))).isTrue();
+		assertThat(TransientFailures.include(new IllegalStateException(new SQLException("failed", state)))).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "22001", "23505", "23514", "25P01", "42501", "42P01", "44000", "55000", "P0001" })
+	void doNotIncludeWhatPostgresRefuses(String state) {
+		assertThat(TransientFailures.include(failure(state, 0))).isFalse();
 	}
 
 	private static Throwable failure(String state, int code) {

@@ -12,11 +12,14 @@ import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The statements and commits of sagas on PostgreSQL.
@@ -114,6 +117,42 @@ class PostgresSagaStatementsIntegrationTests extends SagaStatementsContract {
 		becomeDue();
 		assertThat(call(body)).isEqualTo("done");
 		assertThat(undone).hasValue(0);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "idle_in_transaction_session_timeout", "transaction_timeout" })
+	void repeatsAStepWhoseConnectionTheServerHasEnded(String timeout) throws Throwable {
+		JdbcTemplate work = new JdbcTemplate(this.log);
+		AtomicInteger undone = new AtomicInteger();
+		AtomicInteger runs = new AtomicInteger();
+		Supplier<String> body = () -> {
+			SagaSteps saga = steps();
+			saga.step("before").compensate(undone::incrementAndGet).run(() -> {
+			});
+			saga.step("slow").runInTransaction(() -> {
+				if (runs.incrementAndGet() == 1) {
+					letTheServerEnd(work, timeout);
+				}
+				work.update("insert into logged_work (name) values ('slow')");
+			});
+			return "done";
+		};
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));
+		becomeDue();
+		assertThat(call(body)).isEqualTo("done");
+		assertThat(undone).hasValue(0);
+		assertThat(runs).hasValue(2);
+		assertThat(work.queryForList("select name from logged_work", String.class)).containsExactly("slow");
+	}
+
+	private static void letTheServerEnd(JdbcTemplate work, String timeout) {
+		Integer process = work.queryForObject("select pg_backend_pid()", Integer.class);
+		work.execute("set local " + timeout + " = '50ms'");
+		try (HikariDataSource observer = postgres.connect()) {
+			await().until(() -> new JdbcTemplate(observer)
+				.queryForList("select pid from pg_stat_activity where pid = ?", process)
+				.isEmpty());
+		}
 	}
 
 	@Test
