@@ -7,7 +7,6 @@ import java.sql.SQLException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -24,7 +23,6 @@ import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -33,7 +31,6 @@ import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * What all promises require of the application's database and transaction manager,
@@ -214,11 +211,11 @@ public final class DatabaseRequirements {
 		boolean bound;
 		boolean several;
 		try {
-			Set<Object> before = connections().collect(Collectors.toUnmodifiableSet());
+			Set<Object> before = TransactionInspector.connections(Set.of()).collect(Collectors.toUnmodifiableSet());
 			TransactionStatus status = TransactionInspector.begin(manager,
 					new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
 			bound = TransactionInspector.isBound(dataSource);
-			several = connections().filter((connection) -> !before.contains(connection)).count() > 1;
+			several = TransactionInspector.connections(before).count() > 1;
 			manager.rollback(status);
 		}
 		catch (TransactionException ex) {
@@ -240,20 +237,6 @@ public final class DatabaseRequirements {
 					"Name the manager of one DataSource in " + place + ".");
 		}
 		return true;
-	}
-
-	/**
-	 * Returns the connections of the transactions of the calling thread, without those
-	 * that were merely used in one.
-	 */
-	private static Stream<Object> connections() {
-		return TransactionSynchronizationManager.getResourceMap()
-			.entrySet()
-			.stream()
-			.filter((resource) -> resource.getValue() instanceof ConnectionHolder
-					&& resource.getKey() instanceof DataSource dataSource
-					&& new TransactionInspector(dataSource).isManaged())
-			.map(Map.Entry::getValue);
 	}
 
 	/**

@@ -5,11 +5,15 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -18,10 +22,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
@@ -53,14 +62,72 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	}
 
 	/**
-	 * Whether a transaction manager has bound the connection and will commit it. One that
-	 * was merely used in a transaction of another resource is synchronized with that, but
-	 * is not in a transaction. A JPA transaction manager sets neither mark.
-	 * @return {@code false} if there is no connection, or none that is in a transaction
+	 * Watches the transactions that a manager begins, to know which are outer ones.
+	 * Replaces the collection of its listeners, which other threads may be iterating
+	 * over.
+	 * @param manager a transaction manager
+	 * @param more further listeners
 	 */
-	public boolean isManaged() {
-		return TransactionSynchronizationManager.getResource(this.target) instanceof ConnectionHolder holder
-				&& (!holder.isSynchronizedWithTransaction() || isExistingTransaction(doGetTransaction()));
+	public static void watch(ConfigurableTransactionManager manager, TransactionExecutionListener... more) {
+		Set<TransactionExecutionListener> all = new LinkedHashSet<>(manager.getTransactionExecutionListeners());
+		all.add(OuterTransactions.LISTENER);
+		all.addAll(List.of(more));
+		manager.setTransactionExecutionListeners(all);
+	}
+
+	/**
+	 * Returns whether the transaction whose synchronizations are active commits the
+	 * connection.
+	 * @return {@code false} if there is no such connection, or that is not known
+	 */
+	public boolean isCurrent() {
+		ConnectionHolder own = managed();
+		return own != null && !isOuter(own);
+	}
+
+	/**
+	 * Returns whether the connection is in a transaction around the one whose
+	 * synchronizations are active, or may be.
+	 * @return {@code false} if there is no connection, or it is in no other transaction
+	 */
+	public boolean isOuter() {
+		ConnectionHolder own = managed();
+		return own != null && isOuter(own);
+	}
+
+	/**
+	 * A manager that is not a bean does not tell of its transactions: each of several
+	 * connections may be that of an outer one.
+	 */
+	private static boolean isOuter(ConnectionHolder own) {
+		Boolean known = OuterTransactions.include(own);
+		return (known != null) ? known : connections(Set.of(own)).findAny().isPresent();
+	}
+
+	/**
+	 * Returns the connections of the transactions of the calling thread, without those
+	 * that were merely used in one.
+	 * @param known those to leave out
+	 */
+	static Stream<Object> connections(Set<Object> known) {
+		return TransactionSynchronizationManager.getResourceMap()
+			.entrySet()
+			.stream()
+			.filter((resource) -> resource.getValue() instanceof ConnectionHolder holder && !known.contains(holder)
+					&& resource.getKey() instanceof DataSource dataSource
+					&& new TransactionInspector(dataSource).managed() != null)
+			.map(Map.Entry::getValue);
+	}
+
+	/**
+	 * Returns the connection that a transaction manager has bound and will commit. One
+	 * that was merely used in a transaction of another resource is synchronized with
+	 * that, but is not in a transaction. A JPA transaction manager sets neither mark.
+	 */
+	private @Nullable ConnectionHolder managed() {
+		return (TransactionSynchronizationManager.getResource(this.target) instanceof ConnectionHolder holder
+				&& (!holder.isSynchronizedWithTransaction() || isExistingTransaction(doGetTransaction()))) ? holder
+						: null;
 	}
 
 	/**
@@ -304,6 +371,97 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	static @Nullable Class<?> findDriver(String name) {
 		return ClassUtils.isPresent(name, TransactionInspector.class.getClassLoader())
 				? ClassUtils.resolveClassName(name, TransactionInspector.class.getClassLoader()) : null;
+	}
+
+	/**
+	 * Knows which connections belong to transactions around the current one. A manager
+	 * that begins a transaction suspends the synchronizations of one on another database,
+	 * but leaves its connection bound to the thread: what is written there commits with
+	 * the outer transaction, whereas synchronizations are told of the end of the inner
+	 * one.
+	 * <p>
+	 * Costs a transaction without an outer one nothing.
+	 */
+	private static final class OuterTransactions implements TransactionExecutionListener {
+
+		static final OuterTransactions LISTENER = new OuterTransactions();
+
+		private static final Object KEY = new Object();
+
+		private OuterTransactions() {
+		}
+
+		@Override
+		public void beforeBegin(TransactionExecution transaction) {
+			Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
+			if (transaction.isNewTransaction() && !resources.isEmpty()) {
+				Set<Object> connections = resources.values()
+					.stream()
+					.filter(ConnectionHolder.class::isInstance)
+					.collect(Collectors.toSet());
+				// A transaction whose completion was never reported may have left others.
+				unbind();
+				if (!connections.isEmpty()) {
+					TransactionSynchronizationManager.bindResource(KEY, connections);
+				}
+			}
+		}
+
+		@Override
+		public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+			if (transaction.isNewTransaction()
+					&& TransactionSynchronizationManager.getResource(KEY) instanceof Set<?> outer) {
+				if (failure != null || !TransactionSynchronizationManager.isSynchronizationActive()) {
+					unbind();
+					return;
+				}
+				if (transaction instanceof DefaultTransactionStatus status
+						&& status.getTransaction() instanceof JdbcTransactionObjectSupport own
+						&& own.hasConnectionHolder()) {
+					// JPA's connection to the same database, which this manager commits.
+					outer.remove(own.getConnectionHolder());
+				}
+				keepBound(outer);
+			}
+		}
+
+		/**
+		 * While the synchronizations of the inner transaction are active.
+		 */
+		private static void keepBound(Set<?> outer) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void suspend() {
+					unbind();
+				}
+
+				@Override
+				public void resume() {
+					TransactionSynchronizationManager.bindResource(KEY, outer);
+				}
+
+				@Override
+				public void afterCompletion(int status) {
+					unbind();
+				}
+
+			});
+		}
+
+		private static void unbind() {
+			TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
+		}
+
+		/**
+		 * Returns whether a connection belongs to an outer transaction.
+		 * @return {@code null} if that is not known
+		 */
+		static @Nullable Boolean include(ConnectionHolder connection) {
+			return (TransactionSynchronizationManager.getResource(KEY) instanceof Set<?> outer)
+					? outer.contains(connection) : null;
+		}
+
 	}
 
 }

@@ -1,9 +1,9 @@
 package dev.idempotent.autoconfigure.outbox;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +11,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
-import org.springframework.transaction.TransactionExecutionListener;
 
 /**
  * Whether the application uses its outbox. An unused outbox is off: it has no thread, no
@@ -44,24 +43,12 @@ public final class OutboxActivation implements BeanPostProcessor {
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof ConfigurableTransactionManager manager) {
-			whenActive(() -> register(manager));
+			whenActive(() -> TransactionInspector.watch(manager, this.listener));
 		}
 		else if (bean instanceof Outbox) {
 			activate("the Outbox has been requested");
 		}
 		return bean;
-	}
-
-	/**
-	 * Replaces the collection, which other threads may be iterating over.
-	 */
-	private void register(ConfigurableTransactionManager manager) {
-		Collection<TransactionExecutionListener> registered = manager.getTransactionExecutionListeners();
-		if (!registered.contains(this.listener)) {
-			List<TransactionExecutionListener> all = new ArrayList<>(registered);
-			all.add(this.listener);
-			manager.setTransactionExecutionListeners(all);
-		}
 	}
 
 	/**

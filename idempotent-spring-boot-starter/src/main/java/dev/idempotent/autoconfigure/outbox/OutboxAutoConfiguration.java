@@ -291,7 +291,7 @@ final class OutboxAutoConfiguration {
 	 */
 	private static boolean isInTransaction(DataSource dataSource) {
 		DataSource target = NonTransactionalConnections.withoutTransactions(dataSource);
-		if (!new TransactionInspector(target).isManaged()) {
+		if (!new TransactionInspector(target).isCurrent()) {
 			return false;
 		}
 		Connection connection = DataSourceUtils.getConnection(target);

@@ -202,6 +202,10 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (joined) {
 			requireRecording(key);
 		}
+		if (!inTest && joined && new TransactionInspector(this.dataSource).isOuter()) {
+			throw unfit(key, "a transaction of another manager within the one that it would join, "
+					+ "which can commit without it");
+		}
 		Set<Object> outer = PendingChanges.sessions();
 		RecordTransaction transaction = new RecordTransaction(open(key, inTest), outer, key, fingerprint, token,
 				inTest);

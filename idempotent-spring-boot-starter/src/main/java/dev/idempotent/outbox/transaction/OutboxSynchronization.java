@@ -75,13 +75,6 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Registers with a transaction on another database, which does not support events.
-	 */
-	static void beginElsewhere(EventTable table, Consumer<List<EventTable.Row>> committed) {
-		new OutboxSynchronization(table, committed, PendingChanges.unknown(), Phase.ELSEWHERE).register();
-	}
-
-	/**
 	 * Joins a transaction whose phase is not known: its events are inserted when they are
 	 * appended.
 	 */
@@ -110,10 +103,6 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	boolean isCommitted() {
 		return this.phase == Phase.COMMITTED;
-	}
-
-	boolean isElsewhere() {
-		return this.phase == Phase.ELSEWHERE;
 	}
 
 	/**
@@ -268,7 +257,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private enum Phase {
 
-		ELSEWHERE, OPEN, WRITTEN, COMMITTED
+		OPEN, WRITTEN, COMMITTED
 
 	}
 

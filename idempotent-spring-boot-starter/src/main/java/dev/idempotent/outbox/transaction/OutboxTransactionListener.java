@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.idempotent.jdbc.PendingChanges;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.jdbc.EventTable;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
@@ -26,9 +27,9 @@ import org.springframework.util.function.SingletonSupplier;
 public final class OutboxTransactionListener implements TransactionExecutionListener {
 
 	/**
-	 * What outer transactions of another kind have, while one begins.
+	 * The sessions of outer transactions, while one begins.
 	 */
-	private static final ThreadLocal<@Nullable Outer> OUTER = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable Set<Object>> OUTER = new ThreadLocal<>();
 
 	/**
 	 * The connections of transactions with a synchronization. A transaction on another
@@ -42,6 +43,8 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	private final Supplier<Consumer<List<EventTable.Row>>> committed;
 
 	private final BooleanSupplier joinable;
+
+	private final Supplier<TransactionInspector> inspector;
 
 	/**
 	 * Creates a listener.
@@ -57,12 +60,13 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		this.table = SingletonSupplier.of(table);
 		this.committed = SingletonSupplier.of(committed);
 		this.joinable = joinable;
+		this.inspector = SingletonSupplier.of(() -> new TransactionInspector(this.table.get().transactionResource()));
 	}
 
 	@Override
 	public void beforeBegin(TransactionExecution transaction) {
 		if (transaction.isNewTransaction()) {
-			OUTER.set(new Outer(resource(), PendingChanges.sessions()));
+			OUTER.set(PendingChanges.sessions());
 		}
 	}
 
@@ -71,19 +75,15 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		if (!transaction.isNewTransaction()) {
 			return;
 		}
-		Outer outer = Objects.requireNonNullElse(OUTER.get(), Outer.NONE);
+		Set<Object> outer = Objects.requireNonNullElse(OUTER.get(), Set.of());
 		OUTER.remove();
 		if (failure != null || !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return;
 		}
 		Object own = resource();
-		if (own != null && own != outer.resource()) {
+		if (own != null && this.inspector.get().isCurrent()) {
 			KNOWN.put(own, true);
-			OutboxSynchronization.begin(this.table.get(), this.committed.get(),
-					PendingChanges.of(transaction, outer.sessions()));
-		}
-		else {
-			OutboxSynchronization.beginElsewhere(this.table.get(), this.committed.get());
+			OutboxSynchronization.begin(this.table.get(), this.committed.get(), PendingChanges.of(transaction, outer));
 		}
 	}
 
@@ -95,7 +95,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	@Nullable OutboxSynchronization current() {
 		OutboxSynchronization known = OutboxSynchronization.current();
 		if (known != null) {
-			return known.isElsewhere() ? null : known;
+			return known;
 		}
 		Object own = resource();
 		boolean joins = TransactionSynchronizationManager.isActualTransactionActive()
@@ -118,12 +118,6 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 
 	private @Nullable Object resource() {
 		return TransactionSynchronizationManager.getResource(this.table.get().transactionResource());
-	}
-
-	private record Outer(@Nullable Object resource, Set<Object> sessions) {
-
-		static final Outer NONE = new Outer(null, Set.of());
-
 	}
 
 }

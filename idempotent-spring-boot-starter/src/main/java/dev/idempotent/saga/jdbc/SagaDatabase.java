@@ -86,12 +86,12 @@ final class SagaDatabase {
 
 	/**
 	 * Runs work in the transaction of the calling thread. On another connection, or one
-	 * that was merely used in a transaction of another database, it would not commit with
-	 * the work of the transaction.
+	 * that was merely used in a transaction of another database or is in an outer one, it
+	 * would not commit with the work of the transaction.
 	 */
 	<T extends @Nullable Object> T join(Function<SagaSql, T> work) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
-				|| !new TransactionInspector(this.dataSource).isManaged()) {
+				|| !new TransactionInspector(this.dataSource).isCurrent()) {
 			throw new InvalidDataAccessApiUsageException(
 					"The calling thread has no transaction on the DataSource of the sagas");
 		}

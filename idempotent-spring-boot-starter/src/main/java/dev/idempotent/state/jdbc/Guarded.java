@@ -379,7 +379,7 @@ public final class Guarded<S extends Enum<S>> {
 			if (!TransactionSynchronizationManager.isSynchronizationActive()) {
 				throw ended(table);
 			}
-			if (!inspector.isManaged()) {
+			if (!inspector.isCurrent()) {
 				throw unfit(table, "the transaction is not on the DataSource of this table",
 						"name the transaction manager of that DataSource in @Transactional");
 			}
