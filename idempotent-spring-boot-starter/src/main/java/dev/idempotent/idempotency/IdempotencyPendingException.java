@@ -3,8 +3,8 @@ package dev.idempotent.idempotency;
 import java.time.Duration;
 
 /**
- * Thrown when another run of the same key is in progress, or was when its process died.
- * The work was not run; retry the call later.
+ * Thrown when a run of the same key is in progress, was when its process died, or has an
+ * unknown outcome, such as that of a step of a saga. Retry the call later.
  */
 public class IdempotencyPendingException extends RuntimeException {
 
@@ -16,8 +16,9 @@ public class IdempotencyPendingException extends RuntimeException {
 	 * @param retryAfter the time after which the claim expires if its owner has died
 	 */
 	public IdempotencyPendingException(IdempotencyKey key, Duration retryAfter) {
-		super("Another run of key " + key + " is in progress. Retry later: the result will be replayed, or the work "
-				+ "run again if its process has died");
+		super("A run of key " + key
+				+ " is in progress, or its outcome is not known yet. Retry later: the result will be "
+				+ "replayed, or the work run again if its process has died");
 		this.retryAfter = retryAfter;
 	}
 

@@ -53,9 +53,10 @@ public @interface Idempotent {
 	String key() default "";
 
 	/**
-	 * The operation name, part of every key that is not a client header, so that two
-	 * operations never share a key. Set it before you rename a method whose keys must
-	 * stay valid. Required with {@link KeySource#TOKEN}, as the purpose of the tokens.
+	 * The operation name, part of every key that is not a client header: operations share
+	 * their keys if they have the same name. Set it before you rename a method whose keys
+	 * must stay valid. Required with {@link KeySource#TOKEN}, as the purpose of the
+	 * tokens.
 	 * @return the name, or an empty string for class, method and parameter types
 	 */
 	String name() default "";

@@ -18,13 +18,13 @@ import java.lang.annotation.Target;
  * ({@code REQUIRES_NEW}) and on other resources is done at least once.
  * <p>
  * The method may have a parameter of type {@code Map<String, String>} for the headers of
- * the event, and one other for the payload: {@code byte[]}, {@code String} (UTF-8), or
- * any type that the JSON payload is converted to. The call goes through the bean's proxy.
- * If other advice leaves the call out, makes it on another thread, hides its exception
- * or, within the transaction, repeats it, the attempt has failed: {@code @Retryable}
- * belongs on methods of other beans. A handler that commits its transaction itself, also
- * by a statement that does so implicitly, is called at least once, unless the process
- * dies before it ends.
+ * the event, and one other for the payload: {@code byte[]}, {@code String}, or any type
+ * that the JSON payload is converted to. The call goes through the bean's proxy. If other
+ * advice leaves the call out, makes it on another thread, hides its exception or, within
+ * the transaction, repeats it, the attempt has failed: {@code @Retryable} belongs on
+ * methods of other beans. A handler that commits its transaction itself, also by a
+ * statement that does so implicitly, is called at least once, unless the process dies
+ * before it ends.
  */
 @Documented
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })

@@ -13,8 +13,8 @@ import java.lang.annotation.Target;
  * <p>
  * The method may have a parameter of type {@code Map<String, String>} for the headers,
  * which are all fields except {@code payload}, and one other for the payload:
- * {@code byte[]}, {@code String} (UTF-8), or any type that the JSON payload is converted
- * to. The call goes through the bean's proxy.
+ * {@code byte[]}, {@code String}, or any type that the JSON payload is converted to. The
+ * call goes through the bean's proxy.
  */
 @Documented
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
@@ -36,8 +36,8 @@ public @interface RedisStreamListener {
 	String group();
 
 	/**
-	 * How many entries an instance processes at the same time. With a value above 1,
-	 * entries are not processed in order.
+	 * How many entries an instance processes at the same time. No value keeps their
+	 * order: one that has failed is processed again later.
 	 * @return at least 1
 	 */
 	int concurrency() default 1;

@@ -19,7 +19,7 @@ import org.htmlunit.html.HtmlSelect;
  */
 class ShopPage implements AutoCloseable {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private final WebClient browser = new WebClient();
 

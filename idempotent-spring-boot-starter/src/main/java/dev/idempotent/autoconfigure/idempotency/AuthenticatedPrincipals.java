@@ -3,9 +3,12 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.security.Principal;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.security.authentication.AbstractAuthenticationToken;
 import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.core.AuthenticatedPrincipal;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.userdetails.UserDetails;
 import org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken;
 import org.springframework.security.oauth2.core.ClaimAccessor;
 import org.springframework.security.oauth2.core.OAuth2AuthenticatedPrincipal;
@@ -56,13 +59,36 @@ final class AuthenticatedPrincipals {
 	 * OAuth 2.0 login, or the issuer of a token.
 	 * @param principal any
 	 * @return {@code null} if it names none
+	 * @throws IllegalArgumentException if the name is merely the {@code toString()} of an
+	 * object
 	 */
 	static @Nullable String issuerOf(Principal principal) {
+		if (withSecurity && principal instanceof AbstractAuthenticationToken token) {
+			requireName(token);
+		}
 		if (withLogins && Logins.isLogin(principal)) {
 			return Logins.registration(principal);
 		}
 		return (withTokens && principal instanceof Authentication authentication)
 				? Tokens.issuer(authentication.getPrincipal()) : null;
+	}
+
+	/**
+	 * The text of an object may differ between attempts, or not between callers.
+	 */
+	private static void requireName(AbstractAuthenticationToken token) {
+		Object principal = token.getPrincipal();
+		if (principal != null && !isNamed(principal) && ClassUtils.getMethod(token.getClass(), "getName")
+			.getDeclaringClass() == AbstractAuthenticationToken.class) {
+			throw new IllegalArgumentException("Its name is the toString() of " + principal.getClass().getName()
+					+ ": let that class implement Principal, AuthenticatedPrincipal or UserDetails, or declare a bean of "
+					+ "type IdempotencyScopeResolver.");
+		}
+	}
+
+	private static boolean isNamed(Object principal) {
+		return principal instanceof Principal || principal instanceof UserDetails
+				|| principal instanceof AuthenticatedPrincipal || ClassUtils.isSimpleValueType(principal.getClass());
 	}
 
 	private static boolean isPresent(String className) {

@@ -75,23 +75,21 @@ final class IdempotencyWebAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor idempotentHandlerEntryAdvisor(ObjectProvider<OperationSettings> defaults,
 			ObjectProvider<IdempotencyProperties.Web> web) {
-		return IdempotencyWebComponents.handlerEntryAdvice(requiresKeysInTransactions(defaults, web));
+		return IdempotencyWebComponents.handlerEntryAdvice(requiresKeys(web), () -> defaults.getObject().guarantee());
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor idempotentHandlerCallAdvisor(ObjectProvider<OperationSettings> defaults,
 			ObjectProvider<IdempotencyProperties.Web> web) {
-		return IdempotencyWebComponents.handlerCallAdvice(requiresKeysInTransactions(defaults, web));
+		return IdempotencyWebComponents.handlerCallAdvice(requiresKeys(web), () -> defaults.getObject().guarantee());
 	}
 
 	/**
 	 * Evaluated late: a post-processor is created before the beans it depends on.
 	 */
-	private static BooleanSupplier requiresKeysInTransactions(ObjectProvider<OperationSettings> defaults,
-			ObjectProvider<IdempotencyProperties.Web> web) {
-		return SingletonSupplier.of(() -> defaults.getObject().guarantee() == Guarantee.TRANSACTION
-				&& !web.getObject().requiredFor().isEmpty())::obtain;
+	private static BooleanSupplier requiresKeys(ObjectProvider<IdempotencyProperties.Web> web) {
+		return SingletonSupplier.of(() -> !web.getObject().requiredFor().isEmpty())::obtain;
 	}
 
 	@Bean

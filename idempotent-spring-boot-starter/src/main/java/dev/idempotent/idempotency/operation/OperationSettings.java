@@ -51,6 +51,10 @@ public record OperationSettings(String name, Guarantee guarantee, Duration lease
 	public static OperationSettings of(Class<?> type, Method method, Idempotent annotation,
 			OperationSettings defaults) {
 		String described = IdempotentConfigurationException.describe(type, method);
+		if (annotation.name().contains("${")) {
+			throw mistake(described, "has the name '" + annotation.name() + "', in which placeholders are not replaced",
+					"Write the name itself.", null);
+		}
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
 		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), retention));
 		if (retention.compareTo(lease) < 0) {

@@ -2,16 +2,23 @@ package dev.idempotent.idempotency.web;
 
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.net.URLEncoder;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +34,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.Part;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 
@@ -47,6 +55,8 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	private final @Nullable SortedMap<String, List<String>> form;
 
 	private final @Nullable List<List<String>> parts;
+
+	private byte @Nullable [] encoded;
 
 	private @Nullable ServletInputStream stream;
 
@@ -70,20 +80,57 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		requireReadable(request.getRequestURI());
 		requireReadable(request.getQueryString());
 		MediaType type = mediaType(request);
-		if (type != null && MediaType.MULTIPART_FORM_DATA.isCompatibleWith(type)) {
+		if (type != null && type.getType().equals("multipart")) {
 			List<List<String>> parts = readParts(request);
 			if (parts != null) {
+				requireContent(request, !parts.isEmpty());
 				return new BufferedRequest(request, null, null, parts);
 			}
 		}
-		boolean form = type != null && MediaType.APPLICATION_FORM_URLENCODED.isCompatibleWith(type);
-		if (form && request.getMethod().equals("POST") && request.getContentLengthLong() <= limit) {
-			return new BufferedRequest(request, null, readForm(request, limit), null);
+		if (!isForm(type)) {
+			byte[] body = readBody(request, limit);
+			SortedMap<String, List<String>> fields = readForm(request, limit);
+			requireContent(request, body.length > 0);
+			return new BufferedRequest(request, body, hasOwn(fields, request) ? fields : null, null);
 		}
+		boolean parsed = request.getMethod().equals("POST") && request.getContentLengthLong() <= limit;
+		SortedMap<String, List<String>> fields = parsed ? readForm(request, limit) : new TreeMap<>();
+		// Empty unless a filter has the body, too, or the container parses no form of
+		// this method. A filter of Spring may have parsed it then.
 		byte[] body = readBody(request, limit);
-		// For other methods the container parses no form, but a filter of Spring may
-		// have.
-		return new BufferedRequest(request, body, (form && body.length == 0) ? readForm(request, limit) : null, null);
+		fields = (!parsed && body.length == 0) ? readForm(request, limit) : fields;
+		requireContent(request, body.length > 0 || hasOwn(fields, request));
+		return new BufferedRequest(request, body, fields, null);
+	}
+
+	/**
+	 * Returns whether there are fields beside the parameters of the URL: those of a form,
+	 * of a filter that adds some, or of a test.
+	 */
+	private static boolean hasOwn(SortedMap<String, List<String>> fields, HttpServletRequest request) {
+		return !fields.isEmpty() && count(fields) > count(RequestUrl.query(request));
+	}
+
+	private static int count(SortedMap<String, List<String>> parameters) {
+		return parameters.values().stream().mapToInt(List::size).sum();
+	}
+
+	/**
+	 * Requires that the content was found: without it, different requests would be equal.
+	 */
+	private static void requireContent(HttpServletRequest request, boolean found) {
+		if (!found && request.getContentLengthLong() > 0) {
+			throw new IllegalStateException("Nothing was done: another filter has read the body of a request with an "
+					+ "idempotency key, so that it cannot be compared. Place that filter behind the idempotency filter, "
+					+ "or let it pass on a request whose body can be read again.");
+		}
+	}
+
+	/**
+	 * Not a type with wildcards, for which the container parses no form.
+	 */
+	private static boolean isForm(@Nullable MediaType type) {
+		return type != null && type.equalsTypeAndSubtype(MediaType.APPLICATION_FORM_URLENCODED);
 	}
 
 	/**
@@ -187,7 +234,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	/**
-	 * Returns the body; empty for forms.
+	 * Returns the body; empty for a form that was parsed.
 	 */
 	byte[] body() {
 		return (this.body != null) ? this.body : new byte[0];
@@ -195,7 +242,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 
 	/**
 	 * Returns the fields of a form by name, including the parameters of the URL, or
-	 * {@code null}.
+	 * {@code null} if there is neither a form nor a parameter beside those.
 	 */
 	@Nullable SortedMap<String, List<String>> form() {
 		return this.form;
@@ -208,6 +255,10 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	 */
 	@Nullable List<List<String>> parts() {
 		return this.parts;
+	}
+
+	boolean isForm() {
+		return isForm(mediaType(this));
 	}
 
 	/**
@@ -245,6 +296,63 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		}
 	}
 
+	/**
+	 * Returns what the handler reads. The container has consumed the body of a form that
+	 * it has parsed, so its fields are encoded anew.
+	 */
+	private byte[] content(byte[] read) {
+		if (this.form == null || read.length > 0 || !getMethod().equals("POST") || !isForm()) {
+			return read;
+		}
+		if (this.encoded == null) {
+			this.encoded = encode(this.form);
+		}
+		return this.encoded;
+	}
+
+	/**
+	 * Encodes fields without the parameters of the URL, which come first.
+	 */
+	private byte[] encode(SortedMap<String, List<String>> fields) {
+		Map<@Nullable String, Integer> inUrl = new HashMap<>();
+		RequestUrl.query(this).forEach((name, values) -> inUrl.put(RequestUrl.decode(name), values.size()));
+		Charset charset = (getCharacterEncoding() != null) ? Charset.forName(getCharacterEncoding())
+				: StandardCharsets.UTF_8;
+		List<String> pairs = new ArrayList<>();
+		// In the order of the container.
+		getParameterMap().keySet()
+			.forEach((name) -> fields.getOrDefault(name, List.of())
+				.stream()
+				.skip(inUrl.getOrDefault(name, 0))
+				.forEach((value) -> pairs
+					.add(URLEncoder.encode(name, charset) + "=" + URLEncoder.encode(value, charset))));
+		return String.join("&", pairs).getBytes(StandardCharsets.US_ASCII);
+	}
+
+	@Override
+	public int getContentLength() {
+		return (int) getContentLengthLong();
+	}
+
+	@Override
+	public long getContentLengthLong() {
+		long sent = super.getContentLengthLong();
+		return (this.body == null || sent < 0 || content(this.body) == this.body) ? sent : content(this.body).length;
+	}
+
+	@Override
+	public @Nullable String getHeader(String name) {
+		String sent = super.getHeader(name);
+		return (sent == null || !name.equalsIgnoreCase(HttpHeaders.CONTENT_LENGTH)) ? sent
+				: Long.toString(getContentLengthLong());
+	}
+
+	@Override
+	public Enumeration<String> getHeaders(String name) {
+		return name.equalsIgnoreCase(HttpHeaders.CONTENT_LENGTH) && super.getHeader(name) != null
+				? Collections.enumeration(List.of(Long.toString(getContentLengthLong()))) : super.getHeaders(name);
+	}
+
 	@Override
 	public ServletInputStream getInputStream() throws IOException {
 		if (this.body == null) {
@@ -254,7 +362,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 			throw new IllegalStateException("getReader() has been called for this request");
 		}
 		if (this.stream == null) {
-			this.stream = new BodyStream(this.body);
+			this.stream = BodyStream.of(content(this.body));
 		}
 		return this.stream;
 	}
@@ -268,104 +376,135 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 			if (this.stream != null) {
 				throw new IllegalStateException("getInputStream() has been called for this request");
 			}
-			String encoding = getCharacterEncoding();
-			this.reader = new BufferedReader(
-					new InputStreamReader(new BodyStream(this.body), (encoding != null) ? encoding : "ISO-8859-1"));
+			this.reader = reader(this, BodyStream.of(content(this.body)));
 		}
 		return this.reader;
 	}
 
+	private static BufferedReader reader(HttpServletRequest request, InputStream body) throws IOException {
+		String encoding = request.getCharacterEncoding();
+		return new BufferedReader(new InputStreamReader(body, (encoding != null) ? encoding : "ISO-8859-1"));
+	}
+
 	/**
-	 * A request whose content is read, and can be read again, if a handler mapping reads
-	 * it.
+	 * A request whose body can be read from its start again after handler mappings have
+	 * read of it.
 	 */
 	static final class Unread extends HttpServletRequestWrapper {
 
-		private final int limit;
+		private byte[] read = new byte[0];
 
-		private @Nullable BufferedRequest read;
+		private @Nullable ByteArrayOutputStream recorded;
 
-		private @Nullable RefusedRequestException refusal;
+		private @Nullable ServletInputStream stream;
 
-		Unread(HttpServletRequest request, int limit) {
+		private @Nullable BufferedReader reader;
+
+		Unread(HttpServletRequest request) {
 			super(request);
-			this.limit = limit;
 		}
 
 		/**
-		 * Returns the request with its whole content, for the handler.
-		 * @throws RefusedRequestException if a handler mapping has read a part of it only
+		 * Returns the request at its start. What is read of it then is not recorded.
 		 */
-		HttpServletRequest whole() {
-			if (this.refusal != null) {
-				throw this.refusal;
+		HttpServletRequest rewind() {
+			if (this.recorded == null) {
+				return (HttpServletRequest) getRequest();
 			}
-			HttpServletRequest request = (HttpServletRequest) getRequest();
-			return (this.read == null) ? request
-					: new BufferedRequest(request, this.read.body, this.read.form, this.read.parts);
+			this.read = this.recorded.toByteArray();
+			this.stream = null;
+			this.reader = null;
+			return this;
 		}
 
-		private BufferedRequest read() throws IOException {
-			try {
-				if (this.read == null) {
-					this.read = BufferedRequest.read((HttpServletRequest) getRequest(), this.limit);
-				}
-				return this.read;
-			}
-			catch (RefusedRequestException ex) {
-				this.refusal = ex;
-				throw ex;
-			}
+		private ServletInputStream open() throws IOException {
+			ByteArrayOutputStream first = (this.recorded == null) ? new ByteArrayOutputStream() : null;
+			this.recorded = (first != null) ? first : this.recorded;
+			return new BodyStream(new ByteArrayInputStream(this.read), super.getInputStream(), first);
 		}
 
 		@Override
 		public ServletInputStream getInputStream() throws IOException {
-			return read().getInputStream();
+			if (this.reader != null) {
+				throw new IllegalStateException("getReader() has been called for this request");
+			}
+			this.stream = (this.stream != null) ? this.stream : open();
+			return this.stream;
 		}
 
 		@Override
 		public BufferedReader getReader() throws IOException {
-			return read().getReader();
+			if (this.stream != null) {
+				throw new IllegalStateException("getInputStream() has been called for this request");
+			}
+			this.reader = (this.reader != null) ? this.reader : reader(this, open());
+			return this.reader;
 		}
 
 	}
 
+	/**
+	 * Bytes that were read before, and what the client has sent after them.
+	 */
 	private static final class BodyStream extends ServletInputStream {
 
-		private final ByteArrayInputStream body;
+		private final ByteArrayInputStream before;
 
-		BodyStream(byte[] body) {
-			this.body = new ByteArrayInputStream(body);
+		private final @Nullable ServletInputStream rest;
+
+		private final @Nullable OutputStream record;
+
+		/**
+		 * Creates a stream.
+		 * @param record gets what is read of the rest
+		 */
+		BodyStream(ByteArrayInputStream before, @Nullable ServletInputStream rest, @Nullable OutputStream record) {
+			this.before = before;
+			this.rest = rest;
+			this.record = record;
+		}
+
+		static BodyStream of(byte[] body) {
+			return new BodyStream(new ByteArrayInputStream(body), null, null);
 		}
 
 		@Override
-		public int read() {
-			return this.body.read();
+		public int read() throws IOException {
+			byte[] next = new byte[1];
+			return (read(next, 0, 1) < 0) ? -1 : next[0] & 0xff;
 		}
 
 		@Override
-		public int read(byte[] target, int offset, int length) {
-			return this.body.read(target, offset, length);
+		public int read(byte[] target, int offset, int length) throws IOException {
+			int read = this.before.read(target, offset, length);
+			if (read >= 0 || this.rest == null) {
+				return read;
+			}
+			read = this.rest.read(target, offset, length);
+			if (read > 0 && this.record != null) {
+				this.record.write(target, offset, read);
+			}
+			return read;
 		}
 
 		@Override
-		public byte[] readAllBytes() {
-			return this.body.readAllBytes();
+		public byte[] readAllBytes() throws IOException {
+			return (this.rest != null) ? super.readAllBytes() : this.before.readAllBytes();
 		}
 
 		@Override
-		public int available() {
-			return this.body.available();
+		public int available() throws IOException {
+			return this.before.available() + ((this.rest != null) ? this.rest.available() : 0);
 		}
 
 		@Override
 		public boolean isFinished() {
-			return this.body.available() == 0;
+			return this.before.available() == 0 && (this.rest == null || this.rest.isFinished());
 		}
 
 		@Override
 		public boolean isReady() {
-			return true;
+			return this.before.available() > 0 || this.rest == null || this.rest.isReady();
 		}
 
 		@Override

@@ -274,16 +274,33 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 
 	@Override
 	public void sendError(int status) throws IOException {
-		requireNoRedirect();
-		super.sendError(status);
-		closeWith(new SentError(status, null));
+		if (!isSentAsStatus(status)) {
+			super.sendError(status);
+			closeWith(new SentError(status, null));
+		}
 	}
 
 	@Override
 	public void sendError(int status, String message) throws IOException {
+		if (!isSentAsStatus(status)) {
+			super.sendError(status, message);
+			closeWith(new SentError(status, message));
+		}
+	}
+
+	/**
+	 * Sends what is no error, such as that of a {@code ResponseStatus} with a reason, as
+	 * a response without a body if nothing may be sent before {@link #sendBuffered()}.
+	 */
+	private boolean isSentAsStatus(int status) {
 		requireNoRedirect();
-		super.sendError(status, message);
-		closeWith(new SentError(status, message));
+		if (this.body.mayStream() || status >= SC_BAD_REQUEST) {
+			return false;
+		}
+		resetBuffer();
+		setStatus(status);
+		this.body.close(true);
+		return true;
 	}
 
 	/**
@@ -596,6 +613,10 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 		private boolean mustStream() {
 			return this.handlerStreams != null && (this.streaming || this.handlerStreams.getAsBoolean()
 					|| isStreamingType(this.target.getContentType()));
+		}
+
+		boolean mayStream() {
+			return this.handlerStreams != null;
 		}
 
 		private static boolean isStreamingType(@Nullable String type) {

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.Idempotent;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +59,22 @@ final class HandlerCallRecorder implements AsyncHandlerInterceptor, HandlerExcep
 				throw HandlerEntryAdvisor.withoutRun(method.getMethod());
 			}
 		}
+		requireNoOther(request, handler);
 		return true;
+	}
+
+	/**
+	 * The work of a handler that the filter has not found would be rolled back with the
+	 * transaction of the one that it has.
+	 */
+	private static void requireNoOther(HttpServletRequest request, Object handler) {
+		HandlerRun run = HandlerRun.of(request);
+		if (run != null && run.isInTransaction() && !run.isBegun()
+				&& request.getDispatcherType() == DispatcherType.REQUEST) {
+			throw new IllegalStateException("Nothing was run: " + handler + " is not the handler that the idempotency "
+					+ "filter has found for the same request. Let no condition of a mapping depend on what changes "
+					+ "behind that filter, such as the locale.");
+		}
 	}
 
 	/**

@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import dev.idempotent.advice.InnermostAdvice;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -47,19 +49,23 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
 	private final BooleanSupplier unannotated;
 
+	private final Supplier<Guarantee> guarantee;
+
 	private final Map<Handler, Boolean> matches = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates an advisor.
 	 * @param innermost whether it is inside all other advice, instead of outside
 	 * @param unannotated whether to watch handlers without annotation, too
+	 * @param guarantee the guarantee by default
 	 */
-	HandlerEntryAdvisor(boolean innermost, BooleanSupplier unannotated) {
+	HandlerEntryAdvisor(boolean innermost, BooleanSupplier unannotated, Supplier<Guarantee> guarantee) {
 		this.innermost = innermost;
 		this.unannotated = unannotated;
+		this.guarantee = guarantee;
 		// Spares the methods of all other beans.
 		setClassFilter(HandlerEntryAdvisor::isController);
-		MethodInterceptor advice = innermost ? HandlerEntryAdvisor::enter : HandlerEntryAdvisor::mark;
+		MethodInterceptor advice = innermost ? this::enter : HandlerEntryAdvisor::mark;
 		setAdvice(advice);
 	}
 
@@ -103,7 +109,7 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 		return invocation.proceed();
 	}
 
-	private static @Nullable Object enter(MethodInvocation invocation) throws Throwable {
+	private @Nullable Object enter(MethodInvocation invocation) throws Throwable {
 		HandlerRun run = runOf(invocation);
 		if (run == null) {
 			requireRun(invocation.getMethod(), invocation.getThis());
@@ -124,15 +130,26 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
 	/**
 	 * Called by other code, perhaps by the handler itself. What handles a request must
-	 * not call an annotated handler without a key, such as a functional endpoint.
+	 * not call an annotated handler without a key, such as a functional endpoint, or
+	 * without the transaction that it relies on.
 	 */
-	private static void requireRun(Method method, @Nullable Object target) {
+	private void requireRun(Method method, @Nullable Object target) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
-		HandlerRun run = (request != null) ? HandlerRun.of(request) : null;
-		if (request != null && (run == null || !run.isBegun()) && isInServlet(request) && target != null
-				&& isAnnotated(AopUtils.getMostSpecificMethod(method, AopUtils.getTargetClass(target)))) {
+		if (request == null || target == null || !isInServlet(request)) {
+			return;
+		}
+		Idempotent annotation = AnnotatedElementUtils.findMergedAnnotation(
+				AopUtils.getMostSpecificMethod(method, AopUtils.getTargetClass(target)), Idempotent.class);
+		HandlerRun run = HandlerRun.of(request);
+		if (annotation != null
+				&& (run == null || !run.isBegun() || (isInTransaction(annotation) && !run.isInTransaction()))) {
 			throw withoutRun(method);
 		}
+	}
+
+	private boolean isInTransaction(Idempotent annotation) {
+		Guarantee own = annotation.guarantee();
+		return ((own != Guarantee.DEFAULT) ? own : this.guarantee.get()) == Guarantee.TRANSACTION;
 	}
 
 	static IllegalStateException withoutRun(Method method) {
@@ -140,7 +157,7 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 				+ "because the idempotency filter was not asked about it. It was forwarded, included or dispatched "
 				+ "from a handler without @Idempotent or with another guarantee, or had another URL when it passed the "
 				+ "filter, or did not pass it, or the method was mapped after the start, or called by a handler "
-				+ "without @Idempotent, such as a functional endpoint, or a handler mapping has found another method "
+				+ "without @Idempotent, such as a functional endpoint, or with another guarantee, or a handler mapping has found another method "
 				+ "for the same request before. Place filters that rewrite URLs before that filter, and call a service "
 				+ "instead of such methods.");
 	}

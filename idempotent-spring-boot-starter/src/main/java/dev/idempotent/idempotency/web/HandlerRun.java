@@ -2,6 +2,9 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import jakarta.servlet.DispatcherType;
@@ -27,6 +30,12 @@ import org.springframework.web.util.WebUtils;
 abstract class HandlerRun {
 
 	private static final String ATTRIBUTE = HandlerRun.class.getName();
+
+	/**
+	 * The methods of Spring MVC around what runs before the handler.
+	 */
+	private static final Set<String> BEFORE_HANDLERS = Set.of("applyPreHandle", "initModel", "getMethodArgumentValues",
+			"applyArgumentValidation", "checkRequest");
 
 	private static final Logger logger = LoggerFactory.getLogger(HandlerRun.class);
 
@@ -81,6 +90,11 @@ abstract class HandlerRun {
 	 * Gives up the key of a run that has not begun.
 	 */
 	abstract void abandon();
+
+	/**
+	 * Returns whether the handler runs in a transaction of its key.
+	 */
+	abstract boolean isInTransaction();
 
 	/**
 	 * Starts with the first dispatch.
@@ -271,17 +285,22 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Of a handler without a proxy, only the stack trace shows whether the exception is
-	 * its own or that of binding and validation.
+	 * Of a handler without a proxy, only the stack trace shows that an exception is that
+	 * of binding, validation or an interceptor. Without that proof, it is the handler's.
 	 */
 	private boolean isThrownByHandler(Throwable failure) {
 		Handler known = this.handler;
-		for (Throwable each = failure; known != null && each != null; each = each.getCause()) {
-			for (StackTraceElement frame : each.getStackTrace()) {
-				if (frame.getMethodName().equals(known.method().getName())
-						&& frame.getClassName().equals(known.method().getDeclaringClass().getName())) {
-					return true;
-				}
+		return known != null && (hasFrame(failure,
+				(frame) -> frame.getMethodName().equals(known.method().getName())
+						&& frame.getClassName().equals(known.method().getDeclaringClass().getName()))
+				|| !hasFrame(failure, (frame) -> BEFORE_HANDLERS.contains(frame.getMethodName())
+						&& frame.getClassName().startsWith("org.springframework.web.")));
+	}
+
+	private static boolean hasFrame(Throwable failure, Predicate<StackTraceElement> condition) {
+		for (Throwable each = failure; each != null; each = each.getCause()) {
+			if (Arrays.stream(each.getStackTrace()).anyMatch(condition)) {
+				return true;
 			}
 		}
 		return false;

@@ -87,21 +87,13 @@ public final class IdempotencyFilter implements Filter {
 			open.dispatch(httpRequest, httpResponse, chain);
 			return;
 		}
-		if (request.getDispatcherType() != DispatcherType.REQUEST) {
+		if (request.getDispatcherType() != DispatcherType.REQUEST || !this.operations.mayInclude(httpRequest)) {
 			chain.doFilter(request, response);
 			return;
 		}
-		BufferedRequest.Unread unread = new BufferedRequest.Unread(httpRequest, this.settings.maxRequestBody());
-		Target target;
-		HttpServletRequest whole;
-		try {
-			target = this.operations.find(unread);
-			whole = unread.whole();
-		}
-		catch (RefusedRequestException ex) {
-			new ResponseWriter(httpRequest, httpResponse, null, this.responsePolicy.problems()).refuse(ex);
-			return;
-		}
+		BufferedRequest.Unread unread = new BufferedRequest.Unread(httpRequest);
+		Target target = this.operations.find(unread);
+		HttpServletRequest whole = unread.rewind();
 		if (target != null) {
 			runReplayOrRefuse(target, whole, httpResponse, chain);
 			return;

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.function.Function;
 
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyResultException;
@@ -56,10 +58,12 @@ public final class IdempotencyWebComponents {
 	 * Creates the post-processor that marks the calls of handler methods, outside all
 	 * other advice.
 	 * @param unannotated whether to watch handlers without annotation, too
+	 * @param guarantee the guarantee by default
 	 * @return an infrastructure bean, to be declared after {@link #handlerEntryAdvice}
 	 */
-	public static AdvisorBeanPostProcessor handlerCallAdvice(BooleanSupplier unannotated) {
-		return new AdvisorBeanPostProcessor(new HandlerEntryAdvisor(false, unannotated), Placement.OUTERMOST,
+	public static AdvisorBeanPostProcessor handlerCallAdvice(BooleanSupplier unannotated,
+			Supplier<Guarantee> guarantee) {
+		return new AdvisorBeanPostProcessor(new HandlerEntryAdvisor(false, unannotated, guarantee), Placement.OUTERMOST,
 				(type) -> false);
 	}
 
@@ -67,11 +71,14 @@ public final class IdempotencyWebComponents {
 	 * Creates the post-processor that watches the entry into handler methods, inside all
 	 * other advice.
 	 * @param unannotated whether to watch handlers without annotation, too
+	 * @param guarantee the guarantee by default
 	 * @return an infrastructure bean
 	 */
-	public static AdvisorBeanPostProcessor handlerEntryAdvice(BooleanSupplier unannotated) {
-		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(new HandlerEntryAdvisor(true, unannotated),
-				Placement.INSIDE_APPLICATION, HandlerEntryAdvisor::needsProxy);
+	public static AdvisorBeanPostProcessor handlerEntryAdvice(BooleanSupplier unannotated,
+			Supplier<Guarantee> guarantee) {
+		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(
+				new HandlerEntryAdvisor(true, unannotated, guarantee), Placement.INSIDE_APPLICATION,
+				HandlerEntryAdvisor::needsProxy);
 		// A controller may be declared with an interface that lacks its handlers.
 		processor.setProxyTargetClass(true);
 		return processor;

@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Cancels;
@@ -22,7 +23,6 @@ import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
-import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServletRequest;
@@ -147,18 +147,30 @@ public final class IdempotentOperations {
 	}
 
 	/**
-	 * Finds the operation of a request, or {@code null}.
+	 * Returns whether a request may have an operation. Spares most others from being
+	 * parsed.
+	 */
+	boolean mayInclude(HttpServletRequest request) {
+		Table loaded = this.table;
+		return loaded != null && loaded.mayInclude(request.getMethod(), request.getRequestURI())
+				&& !CorsUtils.isPreFlightRequest(request);
+	}
+
+	/**
+	 * Finds the operation of a request that may have one, or {@code null}.
 	 */
 	@Nullable Target find(HttpServletRequest request) {
-		Table loaded = this.table;
-		if (loaded == null || !loaded.includes(request.getMethod()) || CorsUtils.isPreFlightRequest(request)) {
-			return null;
-		}
+		Table loaded = Objects.requireNonNull(this.table);
 		// Like the dispatcher servlet: a filter may have parsed another URL, and an error
 		// page will have another one.
 		Object parsedBefore = request.getAttribute(ServletRequestPathUtils.PATH_ATTRIBUTE);
 		try {
 			return loaded.find(request, ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
+		}
+		catch (IllegalArgumentException ex) {
+			// The dispatcher servlet refuses such a path, too, but another servlet may
+			// not.
+			return null;
 		}
 		finally {
 			ServletRequestPathUtils.setParsedRequestPath((RequestPath) parsedBefore, request);
@@ -243,6 +255,11 @@ public final class IdempotentOperations {
 		 */
 		private final Set<String> methods = new HashSet<>();
 
+		/**
+		 * The literal beginnings of these paths and rules.
+		 */
+		private final List<String> beginnings;
+
 		private final IdempotentOperation requiredOfOthers;
 
 		private final Map<Handler, IdempotentOperation> required = new ConcurrentHashMap<>();
@@ -257,6 +274,7 @@ public final class IdempotentOperations {
 			this.rules.forEach((rule) -> this.methods.add(rule.method()));
 			loadConditions();
 			loadAnnotated();
+			this.beginnings = beginnings();
 			pairCancels(new ResponsePolicy(settings));
 			checkRequired();
 		}
@@ -326,6 +344,30 @@ public final class IdempotentOperations {
 			this.methods.addAll(mapped);
 		}
 
+		/**
+		 * Those that contain another one add nothing.
+		 */
+		private List<String> beginnings() {
+			boolean caseSensitive = this.mappings.stream()
+				.map(RequestMappingHandlerMapping::getPatternParser)
+				.allMatch((parser) -> parser == null || parser.isCaseSensitive());
+			Set<String> all = Stream
+				.concat(this.rules.stream().map(Rule::path),
+						this.annotatedPaths.values().stream().flatMap(List::stream))
+				.map((path) -> caseSensitive ? beginningOf(path) : "")
+				.collect(Collectors.toSet());
+			return all.stream()
+				.filter((one) -> all.stream().noneMatch((other) -> !one.equals(other) && one.contains(other)))
+				.toList();
+		}
+
+		/**
+		 * Without a slash at its end: {@code /orders/**} matches {@code /orders}, too.
+		 */
+		private static String beginningOf(PathPattern path) {
+			return path.getPatternString().split("/?[{*?]|/$", 2)[0];
+		}
+
 		private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {
 			return pattern.getPatternValues()
 				.stream()
@@ -348,12 +390,23 @@ public final class IdempotentOperations {
 			}));
 		}
 
+		boolean mayInclude(String method, String uri) {
+			return (this.methods.contains(method) || this.methods.contains(ANY_METHOD)) && mayMatch(uri);
+		}
+
 		/**
-		 * Returns whether requests with this method can have an operation. Spares most
-		 * others from being parsed.
+		 * An encoded path, or one with parameters, may match in another spelling.
 		 */
-		boolean includes(String method) {
-			return this.methods.contains(method) || this.methods.contains(ANY_METHOD);
+		private boolean mayMatch(String uri) {
+			if (uri.indexOf('%') >= 0 || uri.indexOf(';') >= 0) {
+				return true;
+			}
+			for (String beginning : this.beginnings) {
+				if (uri.contains(beginning)) {
+					return true;
+				}
+			}
+			return false;
 		}
 
 		@Nullable Target find(HttpServletRequest request, PathContainer path) {
@@ -431,9 +484,6 @@ public final class IdempotentOperations {
 					}
 				}
 				return null;
-			}
-			catch (RefusedRequestException ex) {
-				throw ex;
 			}
 			catch (Exception ex) {
 				// The dispatcher servlet will reject it (405, 415, ...).

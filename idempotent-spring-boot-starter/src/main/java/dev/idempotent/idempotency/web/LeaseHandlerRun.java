@@ -99,6 +99,11 @@ final class LeaseHandlerRun extends HandlerRun {
 	}
 
 	@Override
+	boolean isInTransaction() {
+		return false;
+	}
+
+	@Override
 	void abandon() {
 		this.claimant.release();
 	}

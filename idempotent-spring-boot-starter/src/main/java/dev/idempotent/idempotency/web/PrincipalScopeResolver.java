@@ -25,7 +25,8 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 
 	/**
 	 * Creates a resolver.
-	 * @param issuer returns the issuer of a principal's name, or {@code null}
+	 * @param issuer returns the issuer of a principal's name, or {@code null}; throws an
+	 * {@link IllegalArgumentException} if the name does not identify the caller
 	 * @param authenticated returns the caller of the current thread, or {@code null};
 	 * used if the request has no principal
 	 */
@@ -64,7 +65,13 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 						+ "(spring.security.oauth2.resourceserver.jwt.principal-claim-name), or declare a bean of type "
 						+ "IdempotencyScopeResolver.");
 		}
-		return scopeOf(this.issuer.apply(principal), name);
+		try {
+			return scopeOf(this.issuer.apply(principal), name);
+		}
+		catch (IllegalArgumentException ex) {
+			throw Problem.CALLER_UNKNOWN
+				.refusal("Nothing was done: the caller of the idempotency key is unknown. " + ex.getMessage());
+		}
 	}
 
 	/**

@@ -133,11 +133,12 @@ final class RequestFingerprinter {
 	private void addContent(List<byte[]> parts, BufferedRequest request) {
 		SortedMap<String, List<String>> form = request.form();
 		List<List<String>> multipart = request.parts();
+		byte[] body = request.body();
 		if (form != null) {
 			add(parts, "form");
 			addParameters(parts, form, (name) -> name);
 		}
-		else if (multipart != null) {
+		if (multipart != null) {
 			add(parts, "multipart");
 			for (List<String> part : multipart) {
 				if (!this.ignored.contains(part.get(0))) {
@@ -145,10 +146,14 @@ final class RequestFingerprinter {
 				}
 			}
 		}
+		else if (form != null && request.isForm()) {
+			addParameters(parts, RequestUrl.parameters(new String(body, StandardCharsets.ISO_8859_1)),
+					RequestUrl::decode);
+		}
 		else {
-			byte[] canonical = request.isJson() ? this.json.encode(request.body()) : null;
+			byte[] canonical = request.isJson() ? this.json.encode(body) : null;
 			add(parts, (canonical != null) ? "json" : "raw");
-			parts.add((canonical != null) ? canonical : request.body());
+			parts.add((canonical != null) ? canonical : body);
 		}
 	}
 

@@ -81,7 +81,7 @@ final class RequestKeyExpression {
 		requireUtf8(request);
 		Map<String, @Nullable Object> variables = new HashMap<>();
 		variables.put("headers", headers(request));
-		variables.put("query", this.readsQuery ? RequestUrl.firstOfQuery(request) : null);
+		variables.put("query", this.readsQuery ? firstOfQuery(request) : null);
 		variables.put("path", request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE));
 		variables.put("principal", request.getUserPrincipal());
 		try {
@@ -96,6 +96,26 @@ final class RequestKeyExpression {
 				.refusal("This operation derives its idempotency key from a text of the request that has half of a "
 						+ "character.");
 		}
+	}
+
+	/**
+	 * Returns the first value of each parameter, decoded.
+	 * @throws RefusedRequestException if the query is not UTF-8
+	 */
+	private static Map<String, String> firstOfQuery(HttpServletRequest request) {
+		Map<String, String> first = new HashMap<>();
+		RequestUrl.query(request).forEach((name, values) -> first.put(requireUtf8(name), requireUtf8(values.get(0))));
+		return first;
+	}
+
+	private static String requireUtf8(String text) {
+		String decoded = RequestUrl.decode(text);
+		if (decoded == null) {
+			throw Problem.REQUEST_MALFORMED
+				.refusal("This operation derives its idempotency key from the query, which must be UTF-8 in "
+						+ "percent-encoding.");
+		}
+		return decoded;
 	}
 
 	/**

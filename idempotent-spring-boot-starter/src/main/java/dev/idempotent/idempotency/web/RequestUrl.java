@@ -6,14 +6,11 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -36,9 +33,13 @@ final class RequestUrl {
 	 */
 	static SortedMap<String, List<String>> query(HttpServletRequest request) {
 		String query = request.getQueryString();
-		if (query == null) {
-			return Collections.emptySortedMap();
-		}
+		return (query != null) ? parameters(query) : Collections.emptySortedMap();
+	}
+
+	/**
+	 * Returns the same of a form.
+	 */
+	static SortedMap<String, List<String>> parameters(String query) {
 		SortedMap<String, List<String>> parameters = new TreeMap<>();
 		for (String pair : query.split("&", -1)) {
 			if (!pair.isEmpty()) {
@@ -50,26 +51,6 @@ final class RequestUrl {
 			}
 		}
 		return parameters;
-	}
-
-	/**
-	 * Returns the first value of each parameter, decoded.
-	 * @throws RefusedRequestException if the query is not UTF-8
-	 */
-	static Map<String, String> firstOfQuery(HttpServletRequest request) {
-		Map<String, String> first = new HashMap<>();
-		query(request).forEach((name, values) -> first.put(requireUtf8(name), requireUtf8(values.get(0))));
-		return first;
-	}
-
-	private static String requireUtf8(String text) {
-		String decoded = decode(text);
-		if (decoded == null) {
-			throw Problem.REQUEST_MALFORMED
-				.refusal("This operation derives its idempotency key from the query, which must be UTF-8 in "
-						+ "percent-encoding.");
-		}
-		return decoded;
 	}
 
 	/**

@@ -70,6 +70,11 @@ final class TransactionalHandlerRun extends HandlerRun {
 		this.claimant.release();
 	}
 
+	@Override
+	boolean isInTransaction() {
+		return true;
+	}
+
 	/**
 	 * Each call has a transaction of its own.
 	 */

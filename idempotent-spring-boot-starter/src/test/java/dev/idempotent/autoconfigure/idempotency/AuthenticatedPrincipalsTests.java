@@ -78,7 +78,14 @@ class AuthenticatedPrincipalsTests {
 
 	private static Authentication jwt(Map<String, Object> claims) {
 		ClaimAccessor jwt = () -> claims;
-		return authentication(jwt);
+		return new TestingAuthenticationToken(jwt, "n/a") {
+
+			@Override
+			public String getName() {
+				return jwt.getClaimAsString("sub");
+			}
+
+		};
 	}
 
 	private static Authentication opaqueToken(Map<String, Object> attributes) {

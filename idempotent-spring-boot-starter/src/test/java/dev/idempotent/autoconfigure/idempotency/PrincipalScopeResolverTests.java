@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
@@ -13,6 +14,7 @@ import org.springframework.security.authentication.RememberMeAuthenticationToken
 import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.authentication.ott.OneTimeTokenAuthentication;
+import org.springframework.security.core.AuthenticatedPrincipal;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetails;
 import org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken;
@@ -72,6 +74,37 @@ class PrincipalScopeResolverTests {
 		assertRefused(() -> " ");
 	}
 
+	/**
+	 * As filters of applications do, with principals of their own.
+	 */
+	@Test
+	void isRefusedToAPrincipalThatIsNamedByItsText() {
+		for (Object principal : List.of(new Object(), new OwnPrincipal(7, "refreshed"), List.of("ada"))) {
+			assertThatRuntimeException()
+				.isThrownBy(() -> scope(UsernamePasswordAuthenticationToken.authenticated(principal, null, List.of())))
+				.withMessageContaining("toString() of " + principal.getClass().getName())
+				.withMessageNotContaining("refreshed");
+		}
+	}
+
+	@Test
+	void isThatOfAPrincipalWithAName() {
+		UUID id = UUID.randomUUID();
+		for (Object principal : List.of("ada", 7L, id, this.ada, (AuthenticatedPrincipal) () -> "ada",
+				(Principal) () -> "ada")) {
+			assertThat(scope(UsernamePasswordAuthenticationToken.authenticated(principal, null, List.of())))
+				.isNotEmpty();
+		}
+		assertThat(scope(new TestingAuthenticationToken(new OwnPrincipal(7, "first"), "n/a") {
+
+			@Override
+			public String getName() {
+				return "7";
+			}
+
+		})).isEqualTo(scope(() -> "7"));
+	}
+
 	@Test
 	void isRefusedForCredentialsWithoutAPrincipal() {
 		MockHttpServletRequest request = new MockHttpServletRequest();
@@ -114,6 +147,9 @@ class PrincipalScopeResolverTests {
 	private static Principal login(String registration) {
 		return new OAuth2AuthenticationToken(new DefaultOAuth2User(List.of(), Map.of("sub", "ada"), "sub"), List.of(),
 				registration);
+	}
+
+	private record OwnPrincipal(long id, String token) {
 	}
 
 }

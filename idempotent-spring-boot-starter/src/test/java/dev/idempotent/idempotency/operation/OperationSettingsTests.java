@@ -39,6 +39,12 @@ class OperationSettingsTests {
 			.withMessageContaining("retention of PT24H, shorter than its lease of PT48H");
 	}
 
+	@Test
+	void refuseANameWithAPlaceholder() {
+		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> settingsOf("named"))
+			.withMessageContaining("name '${shop.name}'");
+	}
+
 	private static OperationSettings settingsOf(String name) throws NoSuchMethodException {
 		Method method = Methods.class.getDeclaredMethod(name);
 		return OperationSettings.of(Methods.class, method, method.getAnnotation(Idempotent.class), DEFAULTS);
@@ -56,6 +62,10 @@ class OperationSettingsTests {
 
 		@Idempotent(retention = "2s", lease = "3s")
 		void heldForTooLong() {
+		}
+
+		@Idempotent(name = "${shop.name}")
+		void named() {
 		}
 
 		@Idempotent(lease = "48h")

@@ -2,50 +2,62 @@ package dev.idempotent.idempotency.web;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.Reader;
+import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.UUID;
+import java.util.Optional;
+import java.util.StringJoiner;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.testing.RealRedis;
-import dev.idempotent.testing.RunningApplication;
-import dev.idempotent.testing.WebApplication;
-import org.junit.jupiter.api.Order;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
+import org.springframework.mock.web.DelegatingServletInputStream;
+import org.springframework.util.FileCopyUtils;
+import org.springframework.util.MultiValueMap;
+import org.springframework.util.StreamUtils;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.multipart.MultipartFile;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * Both the fingerprint and the handler read forms and uploads.
  */
-class FormsIntegrationTests {
+class FormsIntegrationTests extends OnTomcatAndJetty {
 
-	@RegisterExtension
-	static final RealRedis redis = RealRedis.shared();
-
-	@Order(RunningApplication.AFTER_ITS_SERVERS)
-	@RegisterExtension
-	static final RunningApplication application = RunningApplication
-		.of(() -> WebApplication.start(Application.class, redis, "spring.servlet.multipart.max-file-size=2MB"));
-
-	private final String key = UUID.randomUUID().toString();
+	@BeforeParameterizedClassInvocation
+	static void start(String container) {
+		start(Application.class, container, "spring.servlet.multipart.max-file-size=2MB");
+	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "POST", "PUT", "PATCH", "DELETE" })
@@ -114,11 +126,69 @@ class FormsIntegrationTests {
 		assertThat(form("POST", "item=coupon&amount=1").statusCode()).isEqualTo(200);
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "/read/stream, x-www-form-urlencoded", "/read/stream?in=url&item=, x-www-form-urlencoded",
+			"/read/reader, x-www-form-urlencoded", "/read/text?in=url, x-www-form-urlencoded",
+			"/read/bytes?in=url, x-www-form-urlencoded", "/read/fields?in=url, x-www-form-urlencoded",
+			"/read/fields, X-WWW-Form-URLENCODED" })
+	void letsTheHandlerReadAForm(String path, String type) {
+		HttpResponse<byte[]> first = send("POST", path, "application/" + type, "item=%C3%A4+~&amount=1&item=");
+		assertThat(text(first)).isEqualTo("item=%C3%A4+%7E&item=&amount=1");
+		assertThat(isReplay(send("POST", path, "application/" + type, "amount=1&item=%c3%a4%20~&item="))).isTrue();
+		assertThat(send("POST", path, "application/" + type, "amount=2&item=%C3%A4+~&item=").statusCode())
+			.isEqualTo(422);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/signed, application/x-www-form-urlencoded", "/read/stream, application/*" })
+	void comparesAFormThatTheContainerDoesNotParse(String path, String type) {
+		assertThat(text(send("POST", path, type, "item=coupon&amount=1"))).isEqualTo("item=coupon&amount=1");
+		assertThat(isReplay(send("POST", path, type, "item=coupon&amount=1"))).isTrue();
+		assertThat(send("POST", path, type, "item=coupon&amount=999").statusCode()).isEqualTo(422);
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b" })
+	void refusesABodyThatAnotherFilterHasKept(String type) {
+		assertThat(send("POST", "/kept?in=url", type, "{\"a\":1}").statusCode()).isEqualTo(500);
+	}
+
+	@Test
+	void comparesParametersOfAnotherFilter() {
+		assertThat(tenant("a").statusCode()).isEqualTo(200);
+		assertThat(isReplay(tenant("a"))).isTrue();
+		assertThat(tenant("b").statusCode()).isEqualTo(422);
+	}
+
+	private HttpResponse<byte[]> tenant(String name) {
+		return application.send(application.request("/tenants?in=url")
+			.header("Content-Type", "application/json")
+			.header("Idempotency-Key", this.key)
+			.header("X-Tenant", name)
+			.POST(BodyPublishers.ofString("{}"))
+			.build());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "mixed", "related" })
+	void readsPartsOfAnyKind(String kind) {
+		assumeThat(this.container).as("Jetty parses multipart/form-data only").isEqualTo("tomcat");
+		HttpResponse<byte[]> first = upload("multipart/" + kind, "one", "bytes of a receipt");
+		assertThat(text(first)).startsWith("receipt.png for coupon: bytes of a receipt");
+		assertThat(isReplay(upload("multipart/" + kind, "two", "bytes of a receipt"))).isTrue();
+		assertThat(upload("multipart/" + kind, "two", "other bytes").statusCode()).isEqualTo(422);
+	}
+
 	private HttpResponse<byte[]> form(String method, String body) {
 		return send(method, "/form", "application/x-www-form-urlencoded", body);
 	}
 
 	private HttpResponse<byte[]> upload(String boundary, String content) {
+		return upload("multipart/form-data", boundary, content);
+	}
+
+	private HttpResponse<byte[]> upload(String type, String boundary, String content) {
 		String body = """
 				--%1$s\r
 				Content-Disposition: form-data; name="item"\r
@@ -131,7 +201,7 @@ class FormsIntegrationTests {
 				%2$s\r
 				--%1$s--\r
 				""".formatted(boundary, content);
-		return send("POST", "/upload", "multipart/form-data; boundary=" + boundary, body);
+		return send("POST", "/upload", type + "; boundary=" + boundary, body);
 	}
 
 	private HttpResponse<byte[]> send(String method, String path, String contentType, String body) {
@@ -160,6 +230,39 @@ class FormsIntegrationTests {
 			return body.get("a") + " run " + this.runs.incrementAndGet();
 		}
 
+		@PostMapping({ "/read/stream", "/signed", "/kept", "/tenants" })
+		@Idempotent
+		String readStream(HttpServletRequest request) throws IOException {
+			return StreamUtils.copyToString(request.getInputStream(), StandardCharsets.UTF_8);
+		}
+
+		@PostMapping("/read/reader")
+		@Idempotent
+		String readReader(Reader body) throws IOException {
+			return FileCopyUtils.copyToString(body);
+		}
+
+		@PostMapping("/read/text")
+		@Idempotent
+		String readText(@RequestBody String body) {
+			return body;
+		}
+
+		@PostMapping("/read/bytes")
+		@Idempotent
+		String readBytes(@RequestBody byte[] body) {
+			return new String(body, StandardCharsets.UTF_8);
+		}
+
+		@PostMapping("/read/fields")
+		@Idempotent
+		String readFields(@RequestBody MultiValueMap<String, String> body) {
+			StringJoiner fields = new StringJoiner("&");
+			body.forEach((name, values) -> values
+				.forEach((value) -> fields.add(name + "=" + URLEncoder.encode(value, StandardCharsets.UTF_8))));
+			return fields.toString();
+		}
+
 		@PostMapping("/upload")
 		@Idempotent
 		String upload(@RequestParam String item, @RequestParam MultipartFile file) throws IOException {
@@ -169,10 +272,52 @@ class FormsIntegrationTests {
 
 	}
 
+	/**
+	 * Keeps the body, which others can read again, as a filter that verifies a signature
+	 * does.
+	 */
+	static class Signatures extends OncePerRequestFilter {
+
+		@Override
+		protected boolean shouldNotFilter(HttpServletRequest request) {
+			return !List.of("/signed", "/kept", "/tenants").contains(request.getRequestURI());
+		}
+
+		@Override
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+				throws ServletException, IOException {
+			byte[] body = request.getInputStream().readAllBytes();
+			chain.doFilter(request.getRequestURI().equals("/kept") ? request : new HttpServletRequestWrapper(request) {
+
+				@Override
+				public ServletInputStream getInputStream() {
+					return new DelegatingServletInputStream(new ByteArrayInputStream(body));
+				}
+
+				@Override
+				public Map<String, String[]> getParameterMap() {
+					Map<String, String[]> all = new HashMap<>(super.getParameterMap());
+					Optional.ofNullable(getHeader("X-Tenant"))
+						.ifPresent((name) -> all.put("tenant", new String[] { name }));
+					return all;
+				}
+
+			}, response);
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	@Import(Handlers.class)
 	static class Application {
+
+		@Bean
+		FilterRegistrationBean<Signatures> signatures() {
+			FilterRegistrationBean<Signatures> registration = new FilterRegistrationBean<>(new Signatures());
+			registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+			return registration;
+		}
 
 	}
 

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.lang.reflect.Method;
 
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.web.ProxiedControllers.Feedback;
 import dev.idempotent.idempotency.web.ProxiedControllers.FinalOrders;
 import dev.idempotent.idempotency.web.ProxiedControllers.MoreOrders;
@@ -33,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class HandlerEntryAdvisorTests {
 
-	private final HandlerEntryAdvisor advisor = new HandlerEntryAdvisor(true, () -> false);
+	private final HandlerEntryAdvisor advisor = new HandlerEntryAdvisor(true, () -> false, () -> Guarantee.LEASE);
 
 	@ParameterizedTest
 	@ValueSource(classes = { Orders.class, MoreOrders.class, OrdersOfAnInterface.class, OrdersWithFinalPrivates.class })
@@ -67,7 +68,8 @@ class HandlerEntryAdvisorTests {
 	void watchesHandlersWithoutAnnotationIfTheyNeedAKey() throws NoSuchMethodException {
 		Method unannotated = OrdersWithAPrivateHandler.class.getDeclaredMethod("placePrivately");
 		assertThat(this.advisor.matches(unannotated, OrdersWithAPrivateHandler.class)).isFalse();
-		assertThat(new HandlerEntryAdvisor(true, () -> true).matches(unannotated, OrdersWithAPrivateHandler.class))
+		assertThat(new HandlerEntryAdvisor(true, () -> true, () -> Guarantee.LEASE).matches(unannotated,
+				OrdersWithAPrivateHandler.class))
 			.isTrue();
 	}
 

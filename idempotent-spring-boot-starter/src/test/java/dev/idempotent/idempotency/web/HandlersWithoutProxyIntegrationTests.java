@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.net.http.HttpResponse;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Guarantee;
@@ -28,6 +29,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
@@ -59,8 +61,9 @@ class HandlersWithoutProxyIntegrationTests extends OnTomcatAndJetty {
 
 	@ParameterizedTest
 	@CsvSource({ "/lease/201, 201", "/lease/404, 404", "/lease/thrown, 404", "/lease/sent, 404",
-			"/lease/forwarded, 200", "/lease/later, 201", "/transaction/201, 201", "/transaction/404, 404",
-			"/transaction/thrown, 404" })
+			"/lease/forwarded, 200", "/lease/later, 201", "/lease/stackless, 410", "/lease/joined, 410",
+			"/transaction/201, 201", "/transaction/404, 404", "/transaction/thrown, 404", "/transaction/stackless, 410",
+			"/transaction/joined, 410" })
 	void storeTheResponseOfACall(String path, int status) {
 		int before = runs();
 		assertThat(post(path, "{\"amount\":1}", this.key).statusCode()).isEqualTo(status);
@@ -164,6 +167,8 @@ class HandlersWithoutProxyIntegrationTests extends OnTomcatAndJetty {
 			throws Exception {
 		return switch (ending) {
 			case "thrown" -> throw new ResponseStatusException(HttpStatus.NOT_FOUND);
+			case "stackless" -> throw new Gone();
+			case "joined" -> CompletableFuture.failedFuture(new Gone()).join();
 			case "sent" -> {
 				response.sendError(404);
 				yield ResponseEntity.notFound().build();
@@ -178,6 +183,15 @@ class HandlersWithoutProxyIntegrationTests extends OnTomcatAndJetty {
 			throws ServletException, java.io.IOException {
 		request.getRequestDispatcher("/shown").forward(request, response);
 		return ResponseEntity.ok().build();
+	}
+
+	@ResponseStatus(HttpStatus.GONE)
+	static class Gone extends RuntimeException {
+
+		Gone() {
+			super("gone", null, false, false);
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

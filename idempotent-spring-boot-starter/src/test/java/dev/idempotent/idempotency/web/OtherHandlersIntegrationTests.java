@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.Map;
 import java.util.UUID;
@@ -104,6 +105,18 @@ class OtherHandlersIntegrationTests extends OnTomcatAndJetty {
 		assertThat(application.post("/orders/by-body", "other", "Idempotency-Key", this.key + "-2").statusCode())
 			.isEqualTo(200);
 		assertThat(application.post("/orders/by-body", "x".repeat(3_000_000)).statusCode()).isEqualTo(413);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "application/json", "application/x-www-form-urlencoded" })
+	void mayBeSelectedByAnyBody(String type) {
+		String body = "paid=" + "1".repeat(3_000_000);
+		HttpResponse<byte[]> response = application.send(application.request("/orders/by-body?query=1")
+			.header("Content-Type", type)
+			.POST(BodyPublishers.ofString(body))
+			.build());
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertThat(WebApplication.text(response)).isEqualTo(body);
 	}
 
 	@ParameterizedTest

@@ -24,6 +24,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -112,7 +113,7 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/alternating/intercepted", "/alternating/unintercepted" })
+	@ValueSource(strings = { "/alternating/intercepted", "/alternating/unintercepted", "/alternating/redirected" })
 	void doNotRunUnderTheKeyOfAnotherThatWasFoundBefore(String path) {
 		int before = runs();
 		for (int i = 0; i < 3; i++) {
@@ -124,6 +125,13 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 	@Test
 	void letOtherBeansCallThem() {
 		assertThat(post("/called").statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void letNoBeanCallThemWithoutTheirTransaction() {
+		int before = runs();
+		assertThat(post("/lease/called").statusCode()).isEqualTo(500);
+		assertThat(runs()).isEqualTo(before + 1);
 	}
 
 	private static int runs() {
@@ -151,6 +159,10 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		@PostMapping("/in-transaction")
 		int runInTransaction() {
 			return runs.incrementAndGet();
+		}
+
+		ResponseEntity<?> runAndRedirect() {
+			return ResponseEntity.status(302).header("Location", "/" + runs.incrementAndGet()).build();
 		}
 
 	}
@@ -213,6 +225,13 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 			dispatch(way, name, request, response);
 		}
 
+		@Idempotent
+		@PostMapping("/lease/called")
+		@ResponseBody
+		int callUnderLease() {
+			return call();
+		}
+
 		@Idempotent(guarantee = Guarantee.TRANSACTION)
 		@PostMapping("/called")
 		@ResponseBody
@@ -251,8 +270,11 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 			if (!request.getRequestURI().startsWith("/alternating")) {
 				return null;
 			}
-			HandlerMethod handler = new HandlerMethod(this.proxied,
-					Proxied.class.getMethod((this.times.incrementAndGet() % 2 == 1) ? "run" : "runInstead"));
+			boolean redirected = request.getRequestURI().endsWith("redirected");
+			boolean first = this.times.incrementAndGet() % 2 == 1;
+			String name = first ? (redirected ? "runInTransaction" : "run")
+					: (redirected ? "runAndRedirect" : "runInstead");
+			HandlerMethod handler = new HandlerMethod(this.proxied, Proxied.class.getDeclaredMethod(name));
 			return request.getRequestURI().endsWith("unintercepted") ? new HandlerExecutionChain(handler)
 					: new HandlerExecutionChain(handler, this.interceptor);
 		}

@@ -7,12 +7,14 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.Gate;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Controller;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 
 /**
  * Handlers that redirect after their work, as the forms of a website do.
@@ -48,6 +50,21 @@ class RedirectingController {
 		if (end.equals("throws-after")) {
 			throw new TroubledWorks.DeclinedException();
 		}
+	}
+
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	@PostMapping("/sent/303")
+	@ResponseStatus(code = HttpStatus.SEE_OTHER, reason = "done")
+	void byReason(@RequestParam String name) {
+		work("commits", name);
+	}
+
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	@PostMapping("/sent/{status}")
+	void bySentStatus(@PathVariable int status, @RequestParam String name, HttpServletResponse response)
+			throws IOException {
+		work("commits", name);
+		response.sendError(status);
 	}
 
 	private void work(String end, String name) {

@@ -67,6 +67,16 @@ class RedirectsIntegrationTests extends TransactionsOnTomcatAndJetty {
 	}
 
 	@ParameterizedTest
+	@ValueSource(ints = { 200, 202, 302, 303 })
+	void areSentLikeAnyStatusThatIsNoErrorByWayOfOne(int status) {
+		assertThat(post("/sent/" + status + "?name=" + this.name).statusCode()).isEqualTo(status);
+		HttpResponse<byte[]> retry = post("/sent/" + status + "?name=" + this.name);
+		assertThat(retry.statusCode()).isEqualTo(status);
+		assertThat(isReplay(retry)).isTrue();
+		assertThat(rows()).isOne();
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "by-name", "by-response" })
 	void areSentAfterTheCommit(String handler) throws Exception {
 		Gate gate = new Gate();
