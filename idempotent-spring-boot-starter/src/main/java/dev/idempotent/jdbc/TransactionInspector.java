@@ -33,6 +33,7 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -189,6 +190,21 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 				throw Statements.translate("", ex);
 			}
 		});
+	}
+
+	/**
+	 * Returns whether a callback of a transaction's end is on the stack of the calling
+	 * thread. Spring calls those that are registered when a phase begins, and does not
+	 * tell which phase that is.
+	 * @param phase how the callbacks are called: {@code triggerBeforeCommit},
+	 * {@code triggerBeforeCompletion} or {@code invokeAfterCommit}
+	 * @return {@code true} also in another transaction that began in the callback
+	 */
+	public static boolean isIn(String phase) {
+		return StackWalker.getInstance()
+			.walk((frames) -> frames
+				.anyMatch((frame) -> frame.getClassName().equals(TransactionSynchronizationUtils.class.getName())
+						&& frame.getMethodName().equals(phase)));
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -66,11 +67,16 @@ public final class Page {
 	 * @param folder where their sources are in a module
 	 */
 	static Set<String> sources(String folder) {
-		try (Stream<Path> files = Files.walk(PROJECT)) {
-			return files.map((file) -> file.toString().replace('\\', '/'))
-				.filter((file) -> file.contains("/" + folder + "/") && file.endsWith(".java"))
-				.map((file) -> file.substring(file.lastIndexOf('/') + 1, file.length() - ".java".length()))
-				.collect(Collectors.toSet());
+		Set<String> names = new HashSet<>();
+		try (Stream<Path> modules = Files.list(PROJECT)) {
+			for (Path sources : modules.map((module) -> module.resolve(folder)).filter(Files::isDirectory).toList()) {
+				try (Stream<Path> files = Files.walk(sources)) {
+					files.map((file) -> file.getFileName().toString())
+						.filter((name) -> name.endsWith(".java"))
+						.forEach((name) -> names.add(name.substring(0, name.length() - ".java".length())));
+				}
+			}
+			return names;
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

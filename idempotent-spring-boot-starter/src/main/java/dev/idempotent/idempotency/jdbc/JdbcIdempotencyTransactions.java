@@ -171,6 +171,9 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
 			throw unfit(key, "a transaction that has already been committed (by a listener after the commit)");
 		}
+		if (TransactionInspector.isIn("triggerBeforeCompletion")) {
+			throw unfit(key, "a transaction that is about to end (by its beforeCompletion callback)");
+		}
 	}
 
 	private static IdempotencyStoreException unfit(IdempotencyKey key, String transaction) {
@@ -328,6 +331,12 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 		private boolean undone;
 
+		/**
+		 * Whether the commit had begun before it was registered, so that it is told of
+		 * the completion only.
+		 */
+		private boolean late;
+
 		private boolean completed;
 
 		private boolean completing;
@@ -400,6 +409,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 				}
 				else {
 					this.completion = () -> complete(response, retention);
+					this.late = !this.status.isNewTransaction() && TransactionInspector.isIn("triggerBeforeCommit");
 					TransactionSynchronizationManager.registerSynchronization(this);
 				}
 			}
@@ -478,9 +488,23 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			}
 		}
 
+		/**
+		 * Spring goes on with the commit if this fails.
+		 */
 		@Override
 		public void beforeCompletion() {
 			this.completing = true;
+			if (this.late && !this.completed && !this.undone) {
+				try {
+					this.completion.run();
+					this.completed = joined(this::canCommit);
+				}
+				finally {
+					if (!this.completed) {
+						TransactionInspector.preventCommit(JdbcIdempotencyTransactions.this.dataSource);
+					}
+				}
+			}
 		}
 
 		/**

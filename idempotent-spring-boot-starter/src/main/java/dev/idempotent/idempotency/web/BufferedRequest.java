@@ -83,15 +83,13 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		if (type != null && type.getType().equals("multipart")) {
 			List<List<String>> parts = readParts(request);
 			if (parts != null) {
-				requireContent(request, !parts.isEmpty());
 				return new BufferedRequest(request, null, null, parts);
 			}
 		}
 		if (!isForm(type)) {
 			byte[] body = readBody(request, limit);
-			SortedMap<String, List<String>> fields = readForm(request, limit);
 			requireContent(request, body.length > 0);
-			return new BufferedRequest(request, body, hasOwn(fields, request) ? fields : null, null);
+			return new BufferedRequest(request, body, readOwnParameters(request, limit), null);
 		}
 		boolean parsed = request.getMethod().equals("POST") && request.getContentLengthLong() <= limit;
 		SortedMap<String, List<String>> fields = parsed ? readForm(request, limit) : new TreeMap<>();
@@ -109,6 +107,24 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	 */
 	private static boolean hasOwn(SortedMap<String, List<String>> fields, HttpServletRequest request) {
 		return !fields.isEmpty() && count(fields) > count(RequestUrl.query(request));
+	}
+
+	/**
+	 * Reads the parameters of a request without a form, unless all are those of the URL.
+	 */
+	private static @Nullable SortedMap<String, List<String>> readOwnParameters(HttpServletRequest request, int limit) {
+		try {
+			SortedMap<String, List<String>> parameters = readForm(request, limit);
+			return hasOwn(parameters, request) ? parameters : null;
+		}
+		catch (RefusedRequestException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			// The URL has more than the container parses: a handler cannot read them
+			// either.
+			return null;
+		}
 	}
 
 	private static int count(SortedMap<String, List<String>> parameters) {
@@ -178,6 +194,9 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		}
 		catch (IOException | ServletException ex) {
 			throw Problem.REQUEST_MALFORMED.refusal("The multipart body cannot be read.");
+		}
+		if (parts.isEmpty() && request.getContentLengthLong() > 0) {
+			throw Problem.REQUEST_MALFORMED.refusal("The multipart body has no part that can be read.");
 		}
 		List<List<String>> read = new ArrayList<>();
 		for (Part part : parts) {
@@ -298,7 +317,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 
 	/**
 	 * Returns what the handler reads. The container has consumed the body of a form that
-	 * it has parsed, so its fields are encoded anew.
+	 * it has parsed, so its fields are encoded again.
 	 */
 	private byte[] content(byte[] read) {
 		if (this.form == null || read.length > 0 || !getMethod().equals("POST") || !isForm()) {

@@ -289,8 +289,9 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 	}
 
 	/**
-	 * Sends what is no error, such as that of a {@code ResponseStatus} with a reason, as
-	 * a response without a body if nothing may be sent before {@link #sendBuffered()}.
+	 * Turns a status below 400, such as that of a {@code ResponseStatus} with a reason,
+	 * into a response without a body if nothing may be sent before
+	 * {@link #sendBuffered()}.
 	 */
 	private boolean isSentAsStatus(int status) {
 		requireNoRedirect();

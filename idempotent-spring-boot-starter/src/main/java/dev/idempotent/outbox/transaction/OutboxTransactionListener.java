@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -110,10 +109,8 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	 * them.
 	 */
 	private static boolean isAfterCommit() {
-		return !TransactionSynchronizationManager.getSynchronizations().isEmpty() && StackWalker.getInstance()
-			.walk((frames) -> frames
-				.anyMatch((frame) -> frame.getClassName().equals(TransactionSynchronizationUtils.class.getName())
-						&& frame.getMethodName().equals("invokeAfterCommit")));
+		return !TransactionSynchronizationManager.getSynchronizations().isEmpty()
+				&& TransactionInspector.isIn("invokeAfterCommit");
 	}
 
 	private @Nullable Object resource() {

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.method;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import dev.idempotent.idempotency.Guarantee;
@@ -20,6 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatRuntimeException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * Annotated methods within a transaction that their caller has begun: a key is completed
@@ -48,6 +51,58 @@ class CallersTransactionTests {
 			assertThat(shop.effects().committed()).isEmpty();
 			assertThat(shop.place("k")).isEqualTo(2);
 			assertThat(shop.effects().committed()).containsExactly("k");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "LEASE", "TRANSACTION" })
+	void storesTheResultOfACallbackBeforeTheCommit(Guarantee guarantee) {
+		run(guarantee, (shop) -> {
+			shop.inTransaction(() -> beforeCommit(() -> assertThat(shop.place("k")).isEqualTo(1)));
+			assertThat(shop.place("k")).isEqualTo(1);
+			assertThat(shop.effects().committed()).containsExactly("k");
+		});
+	}
+
+	@Test
+	void rollsBackIfTheResultOfACallbackBeforeTheCommitIsLost() {
+		run(Guarantee.TRANSACTION, (shop) -> {
+			assertThatRuntimeException().isThrownBy(() -> shop.inTransaction(() -> beforeCommit(() -> {
+				shop.place("k");
+				shop.forgetKeys();
+			})));
+			assertThat(shop.effects().committed()).isEmpty();
+			assertThat(shop.place("k")).isEqualTo(2);
+		});
+	}
+
+	@Test
+	void refusesACallbackBeforeTheCompletion() {
+		run(Guarantee.TRANSACTION, (shop) -> {
+			AtomicReference<Throwable> failure = new AtomicReference<>();
+			assertThatExceptionOfType(UnexpectedRollbackException.class).isThrownBy(() -> shop.inTransaction(
+					() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+						@Override
+						public void beforeCompletion() {
+							failure.set(catchThrowable(() -> shop.place("k")));
+						}
+
+					})));
+			assertThat(failure.get()).hasMessageContaining("is about to end");
+			assertThat(shop.effects().committed()).isEmpty();
+			assertThat(shop.place("k")).isEqualTo(1);
+		});
+	}
+
+	private static void beforeCommit(Runnable action) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				action.run();
+			}
+
 		});
 	}
 

@@ -1,9 +1,12 @@
 package dev.idempotent.idempotency.method;
 
+import javax.sql.DataSource;
+
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.FailingListener;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Transactional;
@@ -23,11 +26,14 @@ final class OrderShop {
 
 	private final PlatformTransactionManager manager;
 
+	private final JdbcTemplate jdbc;
+
 	OrderShop(AssertableApplicationContext context, Guarantee guarantee) {
 		this.orders = context.getBean(Orders.class);
 		this.effects = context.getBean(Effects.class);
 		this.guarantee = guarantee;
 		this.manager = context.getBean(PlatformTransactionManager.class);
+		this.jdbc = new JdbcTemplate(context.getBean(DataSource.class));
 	}
 
 	int place(String key) {
@@ -41,6 +47,13 @@ final class OrderShop {
 
 	Effects effects() {
 		return this.effects;
+	}
+
+	/**
+	 * As part of the current transaction.
+	 */
+	void forgetKeys() {
+		this.jdbc.update("delete from idempotency_record");
 	}
 
 	/**
