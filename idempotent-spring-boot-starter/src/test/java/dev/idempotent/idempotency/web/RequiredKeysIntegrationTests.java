@@ -1,18 +1,31 @@
 package dev.idempotent.idempotency.web;
 
 import java.net.http.HttpResponse;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.config.annotation.PathMatchConfigurer;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -61,6 +74,22 @@ class RequiredKeysIntegrationTests {
 		}
 	}
 
+	@Test
+	void storeTheResponseOfAdviceIfItHasCalledTheHandler() {
+		String key = UUID.randomUUID().toString();
+		try (WebApplication application = WebApplication.start(AdvisedApplication.class, redis,
+				"idempotent.web.required-for=POST /advised/**")) {
+			for (String end : List.of("fallback", "after")) {
+				for (boolean replayed : new boolean[] { false, end.equals("after") }) {
+					HttpResponse<byte[]> response = application.post("/advised/" + end, "{}", KEY, key + end);
+					assertThat(response.statusCode()).isEqualTo(end.equals("after") ? 410 : 200);
+					assertThat(response.headers().firstValue("Idempotent-Replayed").isPresent()).isEqualTo(replayed);
+				}
+			}
+			assertThat(application.bean(AtomicInteger.class)).hasValue(1);
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "", "POST", "/plain", "post /plain", "POST plain", "POST /{", "POST /a /b" })
 	void areCheckedAtStartUp(String rule) {
@@ -78,6 +107,62 @@ class RequiredKeysIntegrationTests {
 			PathPatternParser parser = new PathPatternParser();
 			parser.setCaseSensitive(false);
 			configurer.setPatternParser(parser);
+		}
+
+	}
+
+	@RestController
+	static class Advised {
+
+		private final AtomicInteger runs;
+
+		Advised(AtomicInteger runs) {
+			this.runs = runs;
+		}
+
+		@PostMapping("/advised/{end}")
+		public String handle(@PathVariable String end) {
+			return end + this.runs.incrementAndGet();
+		}
+
+	}
+
+	/**
+	 * A circuit breaker that is open, and an audit that fails after the call.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Import({ Application.class, Advised.class })
+	static class AdvisedApplication {
+
+		@Bean
+		AtomicInteger runs() {
+			return new AtomicInteger();
+		}
+
+		@Bean
+		static DefaultAdvisorAutoProxyCreator proxies() {
+			DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
+			creator.setProxyTargetClass(true);
+			return creator;
+		}
+
+		@Bean
+		static Advisor advice() {
+			MethodInterceptor advice = (call) -> {
+				if (call.getArguments()[0].equals("fallback")) {
+					return "fallback";
+				}
+				call.proceed();
+				throw new ResponseStatusException(HttpStatus.GONE);
+			};
+			return new DefaultPointcutAdvisor(new AnnotationMatchingPointcut(RestController.class, PostMapping.class) {
+
+				@Override
+				public ClassFilter getClassFilter() {
+					return Advised.class::isAssignableFrom;
+				}
+
+			}, advice);
 		}
 
 	}
