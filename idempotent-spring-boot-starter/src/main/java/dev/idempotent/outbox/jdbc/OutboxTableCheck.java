@@ -27,7 +27,7 @@ public final class OutboxTableCheck {
 	private static final String OR = ", or set idempotent.outbox.order=none.";
 
 	private static final String PLAIN = "select 1 from pg_class where oid = ?::regclass and relkind = 'r' "
-			+ "and not relhassubclass";
+			+ "and not exists (select 1 from pg_inherits where inhparent = pg_class.oid)";
 
 	private static final String UPDATE = " set attempts = 0, last_error = null, due_at = null where lane = -1 and id = -1";
 
