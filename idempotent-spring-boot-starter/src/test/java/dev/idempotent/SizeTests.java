@@ -29,7 +29,7 @@ class SizeTests {
 
 	private static final int MOST_TYPES = 571;
 
-	private static final int MOST_LINES = 28_580;
+	private static final int MOST_LINES = 28_600;
 
 	private static final int MOST_FILES_WITH_ONE_USER = 60;
 

@@ -193,18 +193,31 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	}
 
 	/**
-	 * Returns whether a callback of a transaction's end is on the stack of the calling
-	 * thread. Spring calls those that are registered when a phase begins, and does not
-	 * tell which phase that is.
+	 * Returns whether the calling thread is in a callback of the current transaction's
+	 * end, not in another transaction that has begun in one. Spring calls those that are
+	 * registered when a phase begins, and does not tell which phase that is.
 	 * @param phase how the callbacks are called: {@code triggerBeforeCommit},
 	 * {@code triggerBeforeCompletion} or {@code invokeAfterCommit}
-	 * @return {@code true} also in another transaction that began in the callback
+	 * @return {@code true} also if a callback of the same class is registered with such
+	 * another transaction
 	 */
 	public static boolean isIn(String phase) {
-		return StackWalker.getInstance()
-			.walk((frames) -> frames
-				.anyMatch((frame) -> frame.getClassName().equals(TransactionSynchronizationUtils.class.getName())
-						&& frame.getMethodName().equals(phase)));
+		return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk((frames) -> {
+			Class<?> called = null;
+			for (StackWalker.StackFrame frame : (Iterable<StackWalker.StackFrame>) frames::iterator) {
+				if (frame.getDeclaringClass() == TransactionSynchronizationUtils.class
+						&& frame.getMethodName().equals(phase) && isRegistered(called)) {
+					return true;
+				}
+				called = frame.getDeclaringClass();
+			}
+			return false;
+		});
+	}
+
+	private static boolean isRegistered(@Nullable Class<?> callback) {
+		List<TransactionSynchronization> registered = synchronizations();
+		return callback != null && registered != null && registered.stream().anyMatch(callback::isInstance);
 	}
 
 	/**

@@ -168,7 +168,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
 			throw unfit(key, "a read-only transaction, which cannot record it");
 		}
-		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+		if (!TransactionSynchronizationManager.isSynchronizationActive()
+				|| TransactionInspector.isIn("invokeAfterCommit")) {
 			throw unfit(key, "a transaction that has already been committed (by a listener after the commit)");
 		}
 		if (TransactionInspector.isIn("triggerBeforeCompletion")) {

@@ -80,7 +80,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		requireReadable(request.getRequestURI());
 		requireReadable(request.getQueryString());
 		MediaType type = mediaType(request);
-		if (type != null && type.getType().equals("multipart")) {
+		if (isMultipart(type)) {
 			List<List<String>> parts = readParts(request);
 			if (parts != null) {
 				return new BufferedRequest(request, null, null, parts);
@@ -102,11 +102,18 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	/**
-	 * Returns whether there are fields beside the parameters of the URL: those of a form,
-	 * of a filter that adds some, or of a test.
+	 * Returns whether there are other fields than the parameters of the URL: those of a
+	 * form, of a filter that changes or adds some, or of a test.
 	 */
 	private static boolean hasOwn(SortedMap<String, List<String>> fields, HttpServletRequest request) {
-		return !fields.isEmpty() && count(fields) > count(RequestUrl.query(request));
+		if (fields.isEmpty()) {
+			return false;
+		}
+		Map<@Nullable String, List<@Nullable String>> inUrl = new HashMap<>();
+		RequestUrl.query(request)
+			.forEach((name, values) -> inUrl.put(RequestUrl.decode(name),
+					values.stream().map(RequestUrl::decode).toList()));
+		return !fields.equals(inUrl);
 	}
 
 	/**
@@ -127,10 +134,6 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		}
 	}
 
-	private static int count(SortedMap<String, List<String>> parameters) {
-		return parameters.values().stream().mapToInt(List::size).sum();
-	}
-
 	/**
 	 * Requires that the content was found: without it, different requests would be equal.
 	 */
@@ -140,6 +143,10 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 					+ "idempotency key, so that it cannot be compared. Place that filter behind the idempotency filter, "
 					+ "or let it pass on a request whose body can be read again.");
 		}
+	}
+
+	private static boolean isMultipart(@Nullable MediaType type) {
+		return type != null && type.equalsTypeAndSubtype(MediaType.MULTIPART_FORM_DATA);
 	}
 
 	/**
@@ -437,6 +444,10 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		}
 
 		private ServletInputStream open() throws IOException {
+			if (this.recorded == null && isMultipart(mediaType(this))) {
+				// As the dispatcher servlet does before it asks the mappings.
+				readParts(this);
+			}
 			ByteArrayOutputStream first = (this.recorded == null) ? new ByteArrayOutputStream() : null;
 			this.recorded = (first != null) ? first : this.recorded;
 			return new BodyStream(new ByteArrayInputStream(this.read), super.getInputStream(), first);

@@ -300,7 +300,6 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 		}
 		resetBuffer();
 		setStatus(status);
-		this.body.close(true);
 		return true;
 	}
 

@@ -99,18 +99,9 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		Object own = resource();
 		boolean joins = TransactionSynchronizationManager.isActualTransactionActive()
 				&& TransactionSynchronizationManager.isSynchronizationActive() && own != null
-				&& this.joinable.getAsBoolean() && !isAfterCommit() && KNOWN.putIfAbsent(own, true) == null;
+				&& this.joinable.getAsBoolean() && !TransactionInspector.isIn("invokeAfterCommit")
+				&& KNOWN.putIfAbsent(own, true) == null;
 		return joins ? OutboxSynchronization.join(this.table.get(), this.committed.get()) : null;
-	}
-
-	/**
-	 * Spring does not record that a transaction has been committed. One without a
-	 * synchronization is not the one whose synchronizations run, but began in one of
-	 * them.
-	 */
-	private static boolean isAfterCommit() {
-		return !TransactionSynchronizationManager.getSynchronizations().isEmpty()
-				&& TransactionInspector.isIn("invokeAfterCommit");
 	}
 
 	private @Nullable Object resource() {

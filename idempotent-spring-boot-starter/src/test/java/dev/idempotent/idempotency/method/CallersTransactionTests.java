@@ -12,6 +12,7 @@ import dev.idempotent.testing.FailingListener;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -92,6 +93,47 @@ class CallersTransactionTests {
 			assertThat(failure.get()).hasMessageContaining("is about to end");
 			assertThat(shop.effects().committed()).isEmpty();
 			assertThat(shop.place("k")).isEqualTo(1);
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "beforeCompletion", "afterCommit" })
+	void joinsAnotherTransactionThatHasBegunInACallback(String phase) {
+		run(Guarantee.TRANSACTION, (shop) -> {
+			shop.inTransaction(() -> callback(phase, () -> shop.inAnotherTransaction(() -> shop.place("k"))));
+			assertThat(shop.place("k")).isEqualTo(1);
+			assertThat(shop.effects().committed()).containsExactly("k");
+		});
+	}
+
+	@Test
+	void refusesACallbackAfterTheCommit() {
+		run(Guarantee.TRANSACTION, (shop) -> {
+			assertThatExceptionOfType(IdempotencyStoreException.class)
+				.isThrownBy(() -> shop.inTransaction(() -> callback("afterCommit", () -> shop.place("k"))))
+				.withMessageContaining("has already been committed");
+			assertThat(shop.effects().committed()).isEmpty();
+			assertThat(shop.place("k")).isEqualTo(1);
+		});
+	}
+
+	private static void callback(String phase, Runnable action) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCompletion() {
+				if (phase.equals("beforeCompletion")) {
+					action.run();
+				}
+			}
+
+			@Override
+			public void afterCommit() {
+				if (phase.equals("afterCommit")) {
+					action.run();
+				}
+			}
+
 		});
 	}
 

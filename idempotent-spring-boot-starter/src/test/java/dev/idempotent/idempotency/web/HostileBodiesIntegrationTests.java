@@ -102,6 +102,7 @@ class HostileBodiesIntegrationTests {
 			application/json;charset=UTF-16     | UTF-16
 			application/json;charset=ISO-8859-1 | ISO-8859-1
 			application/json;charset            | UTF-8
+			multipart/mixed;boundary=x          | UTF-8
 			""")
 	void runOnceUnderAnyContentType(String contentType, Charset charset) {
 		assertRunsOnce(contentType, "{\"item\":\"caf\u00e9\",\"amount\":1}".getBytes(charset));
@@ -109,7 +110,7 @@ class HostileBodiesIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "application/json;charset=nonsense", "application", "/", ";;;===",
-			"application/json, text/plain", "multipart/form-data;boundary", "multipart/mixed;boundary=x" })
+			"application/json, text/plain", "multipart/form-data;boundary" })
 	void neverRunUnderAMalformedContentType(String contentType) {
 		HttpResponse<byte[]> response = post("/bytes", contentType, BodyPublishers.ofString("{}"));
 		assertThat(response.statusCode()).isIn(400, 415);

@@ -175,6 +175,8 @@ abstract class HandlerCommitRules extends HandlerRules {
 
 					}));
 		shop.append(HandlerShop.event("order.placed", "1"));
+		// The commit is seen before its callback is called.
+		await().untilAsserted(() -> assertThat(calls).hasValue(1));
 		awaitNoRows(shop);
 		assertThat(calls).hasValue(1);
 		assertThat(shop.work("book")).containsExactly("1");

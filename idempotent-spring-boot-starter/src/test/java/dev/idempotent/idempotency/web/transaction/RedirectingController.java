@@ -65,6 +65,9 @@ class RedirectingController {
 			throws IOException {
 		work("commits", name);
 		response.sendError(status);
+		if (status == HttpServletResponse.SC_CREATED) {
+			throw new TroubledWorks.DeclinedException();
+		}
 	}
 
 	private void work(String end, String name) {

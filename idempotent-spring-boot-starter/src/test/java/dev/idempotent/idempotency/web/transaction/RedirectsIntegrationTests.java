@@ -76,6 +76,13 @@ class RedirectsIntegrationTests extends TransactionsOnTomcatAndJetty {
 		assertThat(rows()).isOne();
 	}
 
+	@Test
+	void giveWayToTheErrorOfAFailureAfterThem() {
+		HttpResponse<byte[]> response = post("/sent/201?name=" + this.name);
+		assertThat(response.statusCode()).isEqualTo(402);
+		assertThat(rows()).isZero();
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "by-name", "by-response" })
 	void areSentAfterTheCommit(String handler) throws Exception {
