@@ -30,6 +30,7 @@ import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.Part;
@@ -89,7 +90,9 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		if (!isForm(type)) {
 			byte[] body = readBody(request, limit);
 			requireContent(request, body.length > 0);
-			return new BufferedRequest(request, body, readOwnParameters(request, limit), null);
+			// Most requests: the container itself parses no body of this type.
+			boolean plain = body.length > 0 && !(request instanceof ServletRequestWrapper);
+			return new BufferedRequest(request, body, plain ? null : readOwnParameters(request, limit), null);
 		}
 		boolean parsed = request.getMethod().equals("POST") && request.getContentLengthLong() <= limit;
 		SortedMap<String, List<String>> fields = parsed ? readForm(request, limit) : new TreeMap<>();
