@@ -238,6 +238,7 @@ class OuterTransactionsTests {
 		assertThat(Act.KEY.done(application, id)).isOne();
 	}
 
+	@SuppressWarnings("ImmutableEnumChecker") // Functions without a state.
 	enum Act {
 
 		KEY((application, id) -> application.context().getBean(Till.class).pay(id),

@@ -82,7 +82,7 @@ class AuthenticatedPrincipalsTests {
 
 			@Override
 			public String getName() {
-				return jwt.getClaimAsString("sub");
+				return String.valueOf(claims.get("sub"));
 			}
 
 		};

@@ -149,7 +149,7 @@ class RequiredKeysIntegrationTests {
 		@Bean
 		static Advisor advice() {
 			MethodInterceptor advice = (call) -> {
-				if (call.getArguments()[0].equals("fallback")) {
+				if ("fallback".equals(call.getArguments()[0])) {
 					return "fallback";
 				}
 				call.proceed();
