@@ -4,7 +4,7 @@ const CHECKOUT = '/api/checkout';
 const OWNERS = '/api/chaos/checkout';
 const POLL_MILLIS = 300;
 const STEP_MILLIS = 500;
-const LATE_MILLIS = 25000;
+const LATE_MILLIS = 60000;
 const ATTEMPTS = 120;
 
 /** The checkout that the page shows. */
