@@ -157,7 +157,8 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 				+ "because the idempotency filter was not asked about it. It was forwarded, included or dispatched "
 				+ "from a handler without @Idempotent or with another guarantee, or had another URL when it passed the "
 				+ "filter, or did not pass it, or the method was mapped after the start, or called by a handler "
-				+ "without @Idempotent, such as a functional endpoint, or with another guarantee, or a handler mapping has found another method "
+				+ "without @Idempotent, such as a functional endpoint, or with another guarantee, "
+				+ "or a handler mapping has found another method "
 				+ "for the same request before. Place filters that rewrite URLs before that filter, and call a service "
 				+ "instead of such methods.");
 	}
