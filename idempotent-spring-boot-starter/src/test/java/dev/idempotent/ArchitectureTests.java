@@ -64,7 +64,7 @@ class ArchitectureTests {
 
 	private static final String JDBC = ROOT + ".jdbc";
 
-	private static final String JSON = ROOT + ".json";
+	private static final String CANONICAL = ROOT + ".canonical";
 
 	private static final String KAFKA = ROOT + ".kafka";
 
@@ -83,7 +83,7 @@ class ArchitectureTests {
 	static final ArchRule thereAreNoOtherRooms = classes().should()
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, CONNECTIONS, ENCRYPTION, OUTBOX,
 				OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".method", OUTBOX + ".kafka",
-				OUTBOX_REDIS, OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, JSON,
+				OUTBOX_REDIS, OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, CANONICAL,
 				KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
 				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
 
@@ -165,8 +165,8 @@ class ArchitectureTests {
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
-	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..",
-			"org.springframework.util");
+	static final ArchRule canonicalFormsKnowJacksonsTokensAlone = room(CANONICAL, ROOT, "java..", "org.jspecify..",
+			"tools.jackson.core..", "org.springframework.util");
 
 	@ArchTest
 	static final ArchRule kafkaKnowsListenerContainersAlone = room(KAFKA, ROOT, "java..", "org.jspecify..",
@@ -174,8 +174,8 @@ class ArchitectureTests {
 			"org.springframework.util.backoff..");
 
 	@ArchTest
-	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, SHARED, ROOT, ENGINE, JSON, OPERATION, ADVICE,
-			"java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
+	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, SHARED, ROOT, ENGINE, CANONICAL, OPERATION,
+			ADVICE, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
 			"org.springframework.transaction..", "org.springframework.util..", "tools.jackson..");
 
@@ -188,7 +188,7 @@ class ArchitectureTests {
 			"org.springframework.web.context.request..");
 
 	@ArchTest
-	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, SHARED, ROOT, ADVICE, JSON, "java..",
+	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, SHARED, ROOT, ADVICE, CANONICAL, "java..",
 			"org.jspecify..", "org.springframework.expression..", "org.springframework.format..", "tools.jackson..");
 
 	@ArchTest
@@ -201,7 +201,7 @@ class ArchitectureTests {
 			"org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
-	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, ENGINE, ADVICE, JSON, OPERATION, WORK, TOKEN,
+	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, ENGINE, ADVICE, CANONICAL, OPERATION, WORK, TOKEN,
 			"java..", "org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..",
 			"org.springframework.aop..", "org.springframework.beans.factory", "org.springframework.core..",
 			"org.springframework.expression..", "org.springframework.format..", "org.springframework.http..",
@@ -253,8 +253,8 @@ class ArchitectureTests {
 		.should()
 		.notDependOnEachOther()
 		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, WEB), resideInAPackage(ENGINE))
-		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(JSON, OPERATION))
-		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON));
+		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(CANONICAL, OPERATION))
+		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(CANONICAL));
 
 	@ArchTest
 	static final ArchRule roomsFormNoCycle = slices().matching("dev.idempotent.(**)").should().beFreeOfCycles();

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.Set;
 
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.json.CanonicalJson;
+import dev.idempotent.idempotency.canonical.CanonicalJson;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;

@@ -1,18 +1,24 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.util.ArrayList;
+import java.util.List;
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.WebHandlers;
+import dev.idempotent.idempotency.CanonicalForm;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.kafka.IdempotencyBackOff;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
 import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.MethodSettings;
+import dev.idempotent.idempotency.operation.JsonForm;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
@@ -71,14 +77,34 @@ final class IdempotencyMethodAutoConfiguration {
 				Placement.INNERMOST);
 	}
 
+	/**
+	 * For methods and sagas.
+	 */
+	@Bean
+	@Lazy
+	CanonicalValues idempotencyCanonicalValues(ObjectProvider<CanonicalForm<?>> declared) {
+		List<CanonicalForm<?>> forms = new ArrayList<>(List.of(new JsonForm()));
+		declared.orderedStream().forEach((form) -> {
+			if (forms.stream().anyMatch((other) -> other.type() == form.type())) {
+				throw new IdempotentConfigurationException(
+						"There are two beans of type CanonicalForm for " + form.type().getName()
+								+ ", so that the same value could have two canonical forms.",
+						"Remove one of them. Trees of JSON (JsonNode) have a form already.");
+			}
+			forms.add(form);
+		});
+		return new CanonicalValues(forms);
+	}
+
 	@Bean
 	@Lazy
 	MethodSettings idempotentMethodSettings(IdempotencyEngine engine, KeySettings keys, OperationSettings defaults,
-			IdempotencyProperties.Method properties, ObjectProvider<JsonMapper> mappers,
+			IdempotencyProperties.Method properties, ObjectProvider<JsonMapper> mappers, CanonicalValues values,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			ObjectProvider<TransactionAttributeSource> attributes) {
 		return new MethodSettings(engine, keys.namespace(), defaults, properties.waitTimeout(),
-				mappers.getIfUnique(JsonMapper::shared), transactionSource.getIfAvailable(), attributes.getIfUnique());
+				mappers.getIfUnique(JsonMapper::shared), values, transactionSource.getIfAvailable(),
+				attributes.getIfUnique());
 	}
 
 	@Bean

@@ -15,6 +15,7 @@ import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.Key
 import dev.idempotent.autoconfigure.idempotency.IdempotencyProperties;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.client.CallFailure;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
@@ -87,8 +88,9 @@ final class SagaAutoConfiguration {
 
 	@Bean
 	SagaMethods sagaMethods(ConfigurableListableBeanFactory beanFactory, KeySettings keys,
-			ObjectProvider<JsonMapper> mappers, ObjectProvider<TransactionAttributeSource> attributes) {
-		return new SagaMethods(beanFactory, keys.namespace(), mappers.getIfUnique(JsonMapper::shared),
+			ObjectProvider<JsonMapper> mappers, CanonicalValues values,
+			ObjectProvider<TransactionAttributeSource> attributes) {
+		return new SagaMethods(beanFactory, keys.namespace(), mappers.getIfUnique(JsonMapper::shared), values,
 				attributes.getIfUnique(() -> new AnnotationTransactionAttributeSource(false)));
 	}
 

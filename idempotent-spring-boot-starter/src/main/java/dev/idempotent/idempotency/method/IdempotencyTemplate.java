@@ -122,8 +122,9 @@ public final class IdempotencyTemplate {
 			throw new IllegalArgumentException("The operation and the key must not be blank");
 		}
 		MethodOperation named = new MethodOperation(named(operation), Kind.TEMPLATE,
-				new ResultCodec(this.settings.json(), this.settings.json().constructType(type), operation), false,
-				Propagation.REQUIRED,
+				new ResultCodec(this.settings.json(), this.settings.values(), this.settings.json().constructType(type),
+						operation),
+				false, Propagation.REQUIRED,
 				(this.defaults.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
 		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.settings.namespace(), "", operation,
 				key);
@@ -197,7 +198,7 @@ public final class IdempotencyTemplate {
 			throw new IllegalArgumentException("The name of a step must not be blank");
 		}
 		refuseTransaction(name);
-		ResultCodec codec = ResultCodec.ofStep(name, this.settings.json(), type);
+		ResultCodec codec = ResultCodec.ofStep(name, this.settings.json(), this.settings.values(), type);
 		AtomicReference<@Nullable IdempotencyResultException> unwritable = new AtomicReference<>();
 		StoredResponse recorded = this.settings.engine().step(name, () -> {
 			Object result = work.get();

@@ -17,13 +17,14 @@ import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodAdvisor;
 import dev.idempotent.advice.ListenerEntries;
 import dev.idempotent.idempotency.Cancels;
-import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.canonical.CanonicalValues;
+import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -104,7 +105,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		MethodSettings shared = this.settings.get();
 		AtomicBoolean ran = new AtomicBoolean();
 		Object result = method.operation()
-			.run(shared, keyOf(method, arguments), method.fingerprintOf(arguments, shared), () -> {
+			.run(shared, keyOf(method, arguments), method.arguments().fingerprint(arguments), () -> {
 				ran.set(true);
 				return invocation.proceed();
 			});
@@ -151,7 +152,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			OperationSettings operationSettings = OperationSettings.of(method.type(), method.method(), annotation,
 					settings.defaults());
 			List<String> names = method.parameterNames();
-			ResultCodec codec = ResultCodec.of(method, settings.json());
+			ResultCodec codec = ResultCodec.of(method, settings.json(), settings.values());
 			boolean asynchronous = CompletionStage.class.isAssignableFrom(method.method().getReturnType());
 			IdempotencyTransactions transactions = (operationSettings.guarantee() == Guarantee.TRANSACTION)
 					? transactions(method, asynchronous, settings) : null;
@@ -159,7 +160,8 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			return new IdempotentMethod(method.describe(),
 					new MethodOperation(operationSettings, kind(method), codec, asynchronous, participation,
 							transactions),
-					key(method, annotation, names), arguments(method, names, annotation.ignore()));
+					key(method, annotation, names, settings.values()),
+					arguments(method, annotation.ignore(), settings.values()));
 		}
 
 		/**
@@ -197,11 +199,8 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 					cause);
 		}
 
-		Fingerprint fingerprintOf(@Nullable Object[] values, MethodSettings settings) {
-			return this.arguments.fingerprint(values, settings.json());
-		}
-
-		private static KeyExpression key(AnnotatedMethod method, Idempotent annotation, List<String> names) {
+		private static KeyExpression key(AnnotatedMethod method, Idempotent annotation, List<String> names,
+				CanonicalValues values) {
 			String text = annotation.key();
 			if (annotation.from() == KeySource.TOKEN) {
 				throw method.invalid("takes its key from a one-time token, and is not a web handler of Spring MVC",
@@ -214,16 +213,22 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 						"Set the argument that is the key, such as key = \"#event.id\".", null);
 			}
 			try {
-				return KeyExpression.parse(text, new HashSet<>(names));
+				return KeyExpression.parse(text, new HashSet<>(names), values);
 			}
 			catch (ParseException | IllegalArgumentException ex) {
 				throw OperationSettings.badExpression(method.describe(), text, ex);
 			}
 		}
 
-		private static MethodArguments arguments(AnnotatedMethod method, List<String> names, String[] ignored) {
+		private static MethodArguments arguments(AnnotatedMethod method, String[] ignored, CanonicalValues values) {
 			try {
-				return new MethodArguments(names, ignored);
+				return new MethodArguments(method, ignored, values);
+			}
+			catch (IncomparableValueException ex) {
+				throw method.invalid(Objects.requireNonNull(ex.getMessage()),
+						"List the parameter in the attribute 'ignore' if it does not matter, declare a bean of type "
+								+ "CanonicalForm for the class, or pass what identifies it.",
+						ex);
 			}
 			catch (IllegalArgumentException ex) {
 				throw method.invalid("ignores " + Arrays.toString(ignored) + ": " + ex.getMessage(),

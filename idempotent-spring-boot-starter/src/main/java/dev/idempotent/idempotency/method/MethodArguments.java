@@ -1,53 +1,74 @@
 package dev.idempotent.idempotency.method;
 
+import java.lang.reflect.Type;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.json.CanonicalJson;
+import dev.idempotent.idempotency.canonical.CanonicalValues;
+import dev.idempotent.idempotency.canonical.IncomparableValueException;
+import dev.idempotent.idempotency.canonical.OmittedMembers;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonPointer;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.node.ObjectNode;
+import org.springframework.core.GenericTypeResolver;
 
 /**
- * Reads the arguments of a method's calls by name.
+ * Reads the arguments of a method's calls: by name for expressions, and by position for
+ * their comparison. Handles of the framework that calls a listener are not compared.
  */
 public final class MethodArguments {
 
+	private final String described;
+
 	private final List<String> names;
+
+	private final List<Type> types;
+
+	private final List<Class<?>> rawTypes;
 
 	private final Set<String> ignoredNames;
 
-	private final CanonicalJson canonicalJson;
+	private final OmittedMembers omitted;
+
+	private final CanonicalValues values;
 
 	/**
 	 * Creates a reader.
-	 * @param names the names of the parameters, in order
+	 * @param method the method
 	 * @param ignored names of parameters, and JSON pointers into the object of all
 	 * arguments ({@code /event/sentAt}), or {@link Idempotent#EVERYTHING} alone
-	 * @throws IllegalArgumentException if an entry refers to an unknown parameter
+	 * @param values compares the arguments
+	 * @throws IllegalArgumentException if an entry refers to an unknown parameter or
+	 * member
+	 * @throws IncomparableValueException if the arguments cannot be compared
 	 */
-	public MethodArguments(List<String> names, String[] ignored) {
-		this.names = names;
-		this.ignoredNames = Arrays.asList(ignored).contains(Idempotent.EVERYTHING) ? all(names, ignored)
+	public MethodArguments(AnnotatedMethod method, String[] ignored, CanonicalValues values) {
+		this.described = method.describe();
+		this.names = method.parameterNames();
+		this.types = Stream.of(method.method().getGenericParameterTypes())
+			.map((type) -> GenericTypeResolver.resolveType(type, method.type()))
+			.toList();
+		this.rawTypes = List.of(method.method().getParameterTypes());
+		this.values = values;
+		this.ignoredNames = Arrays.asList(ignored).contains(Idempotent.EVERYTHING) ? all(this.names, ignored)
 				: Arrays.stream(ignored)
 					.filter((entry) -> !entry.startsWith("/"))
 					.collect(Collectors.toUnmodifiableSet());
-		Set<JsonPointer> ignoredMembers = Arrays.stream(ignored)
-			.filter((entry) -> entry.startsWith("/"))
-			.map(JsonPointer::compile)
-			.collect(Collectors.toUnmodifiableSet());
+		List<String> pointers = Arrays.stream(ignored).filter((entry) -> entry.startsWith("/")).toList();
 		this.ignoredNames.forEach(this::requireParameter);
-		ignoredMembers.forEach((pointer) -> requireParameter(pointer.getMatchingProperty()));
-		this.canonicalJson = CanonicalJson.without(ignoredMembers);
+		pointers.forEach(this::requireMember);
+		this.omitted = OmittedMembers.of(pointers);
+		for (int i = 0; i < this.types.size(); i++) {
+			requireComparable(i);
+		}
 	}
 
 	/**
@@ -64,22 +85,54 @@ public final class MethodArguments {
 	}
 
 	/**
-	 * Computes the fingerprint of a call.
+	 * Computes the fingerprint of a call. Arguments that are {@code null}, zero or
+	 * {@code false} are left out, so that a parameter can be added.
 	 * @param arguments the arguments, in order
-	 * @param json writes them
 	 * @return the fingerprint
-	 * @throws IllegalArgumentException if an argument cannot be written as JSON
+	 * @throws IncomparableValueException if an argument cannot be compared
 	 */
-	public Fingerprint fingerprint(@Nullable Object[] arguments, JsonMapper json) {
-		ObjectNode compared = json.createObjectNode();
-		byName(arguments).forEach((name, value) -> {
-			if (!this.ignoredNames.contains(name)) {
-				compared.set(name, tree(name, value, json));
+	public Fingerprint fingerprint(@Nullable Object[] arguments) {
+		List<byte[]> parts = new ArrayList<>(2 * arguments.length);
+		for (int i = 0; i < arguments.length; i++) {
+			OmittedMembers below = isCompared(i) ? this.omitted.in(this.names.get(i)) : null;
+			if (below != null && !CanonicalValues.isLeftOut(this.rawTypes.get(i), arguments[i])) {
+				parts.add(ByteBuffer.allocate(Integer.BYTES).putInt(i).array());
+				parts.add(encode(i, arguments[i], below));
 			}
-		});
-		byte[] bytes = json.writeValueAsBytes(compared);
-		byte[] canonical = this.canonicalJson.encode(bytes);
-		return Fingerprint.of(List.of((canonical != null) ? canonical : bytes));
+		}
+		return Fingerprint.of(parts);
+	}
+
+	private byte[] encode(int index, @Nullable Object argument, OmittedMembers below) {
+		try {
+			return this.values.encode(this.types.get(index), argument, below);
+		}
+		catch (IncomparableValueException ex) {
+			throw new IncomparableValueException(
+					"The argument '" + this.names.get(index) + "' of " + this.described
+							+ " cannot be compared with that of a retry: " + ex.getMessage() + ". " + remedy(index),
+					ex);
+		}
+	}
+
+	private boolean isCompared(int index) {
+		return !this.ignoredNames.contains(this.names.get(index))
+				&& !CanonicalValues.isOfFramework(this.rawTypes.get(index));
+	}
+
+	private void requireComparable(int index) {
+		String obstacle = isCompared(index) && this.omitted.in(this.names.get(index)) == OmittedMembers.NONE
+				? this.values.obstacle(this.types.get(index)) : null;
+		if (obstacle != null) {
+			throw new IncomparableValueException("has the parameter '" + this.names.get(index)
+					+ "', which cannot be compared with that of a retry: " + obstacle);
+		}
+	}
+
+	private String remedy(int index) {
+		return "List '" + this.names.get(index)
+				+ "' in the attribute 'ignore' if it does not matter, or declare a bean "
+				+ "of type CanonicalForm for the class";
 	}
 
 	private static Set<String> all(List<String> names, String[] ignored) {
@@ -89,21 +142,19 @@ public final class MethodArguments {
 		return Set.copyOf(names);
 	}
 
-	private static JsonNode tree(String name, @Nullable Object value, JsonMapper json) {
-		try {
-			return json.valueToTree(value);
-		}
-		catch (JacksonException ex) {
-			throw new IllegalArgumentException(
-					"The argument '" + name + "' cannot be written as JSON, so it cannot be "
-							+ "compared with that of a retry. List it in the attribute 'ignore' if it does not matter",
-					ex);
-		}
-	}
-
 	private void requireParameter(String name) {
 		if (!this.names.contains(name)) {
 			throw new IllegalArgumentException("there is no parameter '" + name + "', only " + this.names);
+		}
+	}
+
+	private void requireMember(String pointer) {
+		List<String> path = OmittedMembers.names(pointer);
+		requireParameter(path.get(0));
+		Type type = this.types.get(this.names.indexOf(path.get(0)));
+		if (!this.values.hasMember(type, path.subList(1, path.size()))) {
+			throw new IllegalArgumentException(
+					"there is no member '" + pointer + "': pointers consist of the names of fields in Java");
 		}
 	}
 

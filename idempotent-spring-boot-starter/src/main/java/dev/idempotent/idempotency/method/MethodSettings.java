@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.method;
 
 import java.time.Duration;
 
+import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -16,14 +17,15 @@ import tools.jackson.databind.json.JsonMapper;
  * @param namespace the namespace of keys, usually the name of the application
  * @param defaults the defaults of attributes that an annotation leaves out
  * @param waitTimeout how long a duplicate waits under {@code OnPending.WAIT}
- * @param json writes and reads results, and writes arguments
+ * @param json writes and reads results
+ * @param values compares arguments and results
  * @param transactionSource the transactions of {@code Guarantee.TRANSACTION}, or
  * {@code null} without a database
  * @param attributes reads {@code @Transactional}; {@code null} if it has no effect
  */
 public record MethodSettings(IdempotencyEngine engine, String namespace, OperationSettings defaults,
-		Duration waitTimeout, JsonMapper json, @Nullable IdempotencyTransactionSource transactionSource,
-		@Nullable TransactionAttributeSource attributes) {
+		Duration waitTimeout, JsonMapper json, CanonicalValues values,
+		@Nullable IdempotencyTransactionSource transactionSource, @Nullable TransactionAttributeSource attributes) {
 
 	/**
 	 * Disables default typing, so that stored data contains no type names.

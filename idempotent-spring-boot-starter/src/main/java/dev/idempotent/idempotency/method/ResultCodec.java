@@ -3,7 +3,6 @@ package dev.idempotent.idempotency.method;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.Reader;
-import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -13,6 +12,8 @@ import java.util.stream.BaseStream;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.canonical.CanonicalValues;
+import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
@@ -34,6 +35,8 @@ public final class ResultCodec {
 
 	private final JsonMapper json;
 
+	private final CanonicalValues values;
+
 	private final JavaType type;
 
 	private final String described;
@@ -41,11 +44,13 @@ public final class ResultCodec {
 	/**
 	 * Creates a codec.
 	 * @param json writes and reads the values
+	 * @param values compares what was read with what was written
 	 * @param type the declared type; {@code void} for no value
 	 * @param described the method or the operation, for messages
 	 */
-	public ResultCodec(JsonMapper json, JavaType type, String described) {
+	public ResultCodec(JsonMapper json, CanonicalValues values, JavaType type, String described) {
 		this.json = json;
+		this.values = values;
 		this.type = type;
 		this.described = described;
 	}
@@ -55,7 +60,7 @@ public final class ResultCodec {
 	 * @throws dev.idempotent.IdempotentConfigurationException if results of its return
 	 * type can be read only once, or arrive in a way that advice cannot observe
 	 */
-	static ResultCodec of(AnnotatedMethod method, JsonMapper json) {
+	static ResultCodec of(AnnotatedMethod method, JsonMapper json, CanonicalValues values) {
 		Class<?> returned = method.method().getReturnType();
 		boolean asynchronous = CompletionStage.class.isAssignableFrom(returned);
 		if (!asynchronous && isUnrepeatable(method)) {
@@ -65,7 +70,7 @@ public final class ResultCodec {
 		JavaType declared = json
 			.constructType(GenericTypeResolver.resolveType(method.method().getGenericReturnType(), method.type()));
 		JavaType[] later = declared.findTypeParameters(CompletionStage.class);
-		return new ResultCodec(json, (later.length > 0) ? later[0] : declared, method.describe());
+		return new ResultCodec(json, values, (later.length > 0) ? later[0] : declared, method.describe());
 	}
 
 	/**
@@ -73,13 +78,13 @@ public final class ResultCodec {
 	 * @throws IllegalArgumentException if results of that type can be read only once, or
 	 * arrive after the step
 	 */
-	static ResultCodec ofStep(String name, JsonMapper json, JavaType type) {
+	static ResultCodec ofStep(String name, JsonMapper json, CanonicalValues values, JavaType type) {
 		if (isUnrepeatable(type.getRawClass())) {
 			throw new IllegalArgumentException("The result of step '" + name + "' is a "
 					+ type.getRawClass().getTypeName() + ", which cannot be recorded. Return a value or a "
 					+ "collection, and wait for a future within the step");
 		}
-		return new ResultCodec(json, type, "step '" + name + "'");
+		return new ResultCodec(json, values, type, "step '" + name + "'");
 	}
 
 	/**
@@ -98,10 +103,11 @@ public final class ResultCodec {
 	}
 
 	/**
-	 * Encodes a result.
+	 * Encodes a result, and reads it back to see whether a retry would get the same.
 	 * @param result the result
 	 * @return its stored form, never empty
-	 * @throws IdempotencyResultException if it cannot be written
+	 * @throws IdempotencyResultException if it cannot be written, or what is read back is
+	 * another value
 	 */
 	public StoredResponse encode(@Nullable Object result) {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -118,7 +124,38 @@ public final class ResultCodec {
 			throw new IdempotencyResultException("The result of " + this.described + " cannot be written as JSON of "
 					+ this.type.toCanonical() + ". Return a value that can, or no value", ex);
 		}
-		return StoredResponse.of(bytes.toByteArray());
+		byte[] stored = bytes.toByteArray();
+		if (!isVoid()) {
+			requireSame(result, stored);
+		}
+		return StoredResponse.of(stored);
+	}
+
+	private void requireSame(@Nullable Object result, byte[] stored) {
+		try {
+			String place = this.values.difference(this.type, result, read(stored));
+			if (place != null) {
+				throw unrepeatable("differs from what a retry would get"
+						+ (place.isEmpty() ? "" : ", at '" + place.replaceFirst("^\\.", "") + "'")
+						+ ": JSON does not contain all of it, or is read as another type", null);
+			}
+		}
+		catch (JacksonException ex) {
+			throw unrepeatable("cannot be read back from JSON as " + this.type.toCanonical(), ex);
+		}
+		catch (IncomparableValueException ex) {
+			throw unrepeatable("cannot be compared with what a retry would get: " + ex.getMessage(), ex);
+		}
+	}
+
+	private IdempotencyResultException unrepeatable(String problem, @Nullable Exception cause) {
+		return new IdempotencyResultException("The result of " + this.described + " " + problem
+				+ ". Return a type of your own, such as a record, whose members JSON contains and which declares what "
+				+ "they are", cause);
+	}
+
+	private @Nullable Object read(byte[] stored) {
+		return this.json.readValue(stored, 1, stored.length - 1, this.type);
 	}
 
 	/**
@@ -143,7 +180,7 @@ public final class ResultCodec {
 			throw unreadable(null);
 		}
 		try {
-			return this.json.readValue(Arrays.copyOfRange(bytes, 1, bytes.length), this.type);
+			return read(bytes);
 		}
 		catch (JacksonException ex) {
 			throw unreadable(ex);

@@ -11,7 +11,7 @@ import java.util.function.Function;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.json.CanonicalJson;
+import dev.idempotent.idempotency.canonical.CanonicalJson;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.accept.ApiVersionHolder;
 import org.springframework.web.servlet.HandlerMapping;

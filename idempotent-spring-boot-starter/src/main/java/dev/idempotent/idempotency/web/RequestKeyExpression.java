@@ -1,10 +1,13 @@
 package dev.idempotent.idempotency.web;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 import dev.idempotent.advice.AnnotationExpression;
+import dev.idempotent.idempotency.canonical.CanonicalValues;
+import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -25,6 +28,11 @@ import tools.jackson.databind.json.JsonMapper;
 final class RequestKeyExpression {
 
 	private static final Set<String> VARIABLES = Set.of("headers", "query", "path", "body", "principal");
+
+	/**
+	 * Of JSON and texts.
+	 */
+	private static final CanonicalValues VALUES = new CanonicalValues(List.of());
 
 	private static final JsonMapper json = JsonMapper
 		// Names with colliding hashes would break the shared symbol table for later
@@ -54,7 +62,7 @@ final class RequestKeyExpression {
 	 * @throws IllegalArgumentException if it uses an unknown variable
 	 */
 	static RequestKeyExpression parse(String text) throws ParseException {
-		return new RequestKeyExpression(KeyExpression.parse(text, VARIABLES));
+		return new RequestKeyExpression(KeyExpression.parse(text, VARIABLES, VALUES));
 	}
 
 	/**
@@ -90,6 +98,9 @@ final class RequestKeyExpression {
 		}
 		catch (EvaluationException | JacksonException ex) {
 			return null;
+		}
+		catch (IncomparableValueException ex) {
+			throw new IllegalStateException(ex.getMessage(), ex);
 		}
 		catch (IllegalArgumentException ex) {
 			throw Problem.REQUEST_MALFORMED

@@ -16,6 +16,8 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.canonical.CanonicalValues;
+import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import dev.idempotent.idempotency.method.MethodArguments;
 import dev.idempotent.idempotency.method.ResultCodec;
 import dev.idempotent.idempotency.operation.KeyExpression;
@@ -74,6 +76,8 @@ final class SagaMethod implements SagaDefinition {
 
 	private final JsonMapper json;
 
+	private final CanonicalValues values;
+
 	/**
 	 * Creates a saga.
 	 * @param method the method
@@ -81,12 +85,13 @@ final class SagaMethod implements SagaDefinition {
 	 * @param timeout the timeout, without placeholders
 	 * @param namespace the namespace of keys
 	 * @param json writes and reads arguments and results
+	 * @param values compares arguments and results
 	 * @param body runs the method
-	 * @throws IdempotentConfigurationException if the annotation or the return type is
-	 * invalid
+	 * @throws IdempotentConfigurationException if the annotation, a parameter or the
+	 * return type is invalid
 	 */
 	SagaMethod(AnnotatedMethod method, Saga annotation, String timeout, String namespace, JsonMapper json,
-			AdvisedBody body) {
+			CanonicalValues values, AdvisedBody body) {
 		requireResult(method);
 		this.names = method.parameterNames();
 		this.types = Stream.of(method.method().getGenericParameterTypes())
@@ -96,12 +101,13 @@ final class SagaMethod implements SagaDefinition {
 		this.name = name(method, annotation.name());
 		this.timeout = timeout(method, timeout);
 		this.namespace = namespace;
-		this.key = key(method, annotation.key(), this.names);
-		this.arguments = new MethodArguments(this.names, new String[0]);
-		this.results = new ResultCodec(json, typeOf(method.method().getGenericReturnType(), method, json),
+		this.key = key(method, annotation.key(), this.names, values);
+		this.arguments = arguments(method, values);
+		this.results = new ResultCodec(json, values, typeOf(method.method().getGenericReturnType(), method, json),
 				method.describe());
 		this.body = body;
 		this.json = json;
+		this.values = values;
 	}
 
 	private static JavaType typeOf(Type declared, AnnotatedMethod method, JsonMapper json) {
@@ -136,13 +142,24 @@ final class SagaMethod implements SagaDefinition {
 		}
 	}
 
-	private static @Nullable KeyExpression key(AnnotatedMethod method, String text, List<String> variables) {
+	private static @Nullable KeyExpression key(AnnotatedMethod method, String text, List<String> variables,
+			CanonicalValues values) {
 		try {
-			return text.isEmpty() ? null : KeyExpression.parse(text, new HashSet<>(variables));
+			return text.isEmpty() ? null : KeyExpression.parse(text, new HashSet<>(variables), values);
 		}
 		catch (ParseException | IllegalArgumentException ex) {
 			throw method.invalid("has the invalid key expression '" + text + "': " + ex.getMessage(),
 					"Correct the SpEL expression in its attribute 'key'.", ex);
+		}
+	}
+
+	private static MethodArguments arguments(AnnotatedMethod method, CanonicalValues values) {
+		try {
+			return new MethodArguments(method, new String[0], values);
+		}
+		catch (IncomparableValueException ex) {
+			throw method.invalid(Objects.requireNonNull(ex.getMessage()),
+					"Pass what identifies it, or declare a bean of type CanonicalForm for the class.", ex);
 		}
 	}
 
@@ -187,7 +204,7 @@ final class SagaMethod implements SagaDefinition {
 	}
 
 	private ResultCodec stepResults(Type type) {
-		return new ResultCodec(this.json, this.json.constructType(type), "a step");
+		return new ResultCodec(this.json, this.values, this.json.constructType(type), "a step");
 	}
 
 	/**
@@ -203,7 +220,7 @@ final class SagaMethod implements SagaDefinition {
 			return new SagaInvocation(this, this.method.describe(), id(OF_RUN + run.key().digest()), ANY, written, run);
 		}
 		return new SagaInvocation(this, this.method.describe(), id(evaluate(this.arguments.byName(values))),
-				this.arguments.fingerprint(values, this.json), written, null);
+				this.arguments.fingerprint(values), written, null);
 	}
 
 	private IdempotencyContext requireRun() {
@@ -290,14 +307,23 @@ final class SagaMethod implements SagaDefinition {
 		JavaType type = this.types.get(index);
 		try {
 			byte[] stored = this.json.writerFor(type).writeValueAsBytes(value);
-			this.json.readerFor(type).readValue(stored);
-			return stored;
+			String place = this.values.difference(type, value, this.json.readerFor(type).readValue(stored));
+			if (place == null) {
+				return stored;
+			}
+			throw unstorable(index,
+					"is not the same when it is read back" + (place.isEmpty() ? "" : " ('" + place + "')"), null);
 		}
-		catch (JacksonException ex) {
-			throw new IllegalArgumentException("The argument '" + this.names.get(index) + "' of the saga "
-					+ this.method.describe() + " cannot be written as JSON and read back as " + type.toCanonical()
-					+ ". Every run of a saga gets its arguments from JSON", ex);
+		catch (JacksonException | IncomparableValueException ex) {
+			throw unstorable(index, "cannot be written and read back", ex);
 		}
+	}
+
+	private IllegalArgumentException unstorable(int index, String problem, @Nullable Exception cause) {
+		return new IllegalArgumentException("The argument '" + this.names.get(index) + "' of the saga "
+				+ this.method.describe() + " " + problem + " as JSON of " + this.types.get(index).toCanonical()
+				+ ". Every run of a saga gets its arguments from JSON: pass a type that JSON contains completely",
+				cause);
 	}
 
 	private @Nullable Object read(int index, JsonParser parser) {

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.engine.SagaDefinition;
 import org.springframework.aop.Advisor;
@@ -28,6 +29,8 @@ public final class SagaMethods {
 
 	private final JsonMapper json;
 
+	private final CanonicalValues values;
+
 	private final TransactionAttributeSource transactions;
 
 	private final Map<AnnotatedMethod, SagaMethod> read = new ConcurrentHashMap<>();
@@ -39,13 +42,15 @@ public final class SagaMethods {
 	 * @param beans the beans of the application
 	 * @param namespace the namespace of keys, usually the name of the application
 	 * @param json writes and reads arguments and results, without type names
+	 * @param values compares arguments and results
 	 * @param transactions reads {@code @Transactional}, which a saga must not have
 	 */
-	public SagaMethods(ConfigurableListableBeanFactory beans, String namespace, JsonMapper json,
+	public SagaMethods(ConfigurableListableBeanFactory beans, String namespace, JsonMapper json, CanonicalValues values,
 			TransactionAttributeSource transactions) {
 		this.beans = beans;
 		this.namespace = namespace;
 		this.json = json.rebuild().deactivateDefaultTyping().build();
+		this.values = values;
 		this.transactions = transactions;
 	}
 
@@ -92,7 +97,7 @@ public final class SagaMethods {
 		requireNoOtherRole(method);
 		SagaMethod saga = new SagaMethod(method, annotation,
 				String.valueOf(this.beans.resolveEmbeddedValue(annotation.timeout())), this.namespace, this.json,
-				new AdvisedBody(advisor, method, () -> beanOf(method)));
+				this.values, new AdvisedBody(advisor, method, () -> beanOf(method)));
 		SagaMethod earlier = this.read.putIfAbsent(method, saga);
 		return (earlier != null) ? earlier : saga;
 	}

@@ -1,15 +1,16 @@
 package dev.idempotent.idempotency.method;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
+import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.canonical.CanonicalValues;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.transaction.annotation.Transactional;
@@ -75,8 +76,10 @@ class ForgottenKeysTests {
 	private static void orderOfADeadOwner(ForgetfulStore store, String id) {
 		store.forget();
 		IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, "shop", "", "place", '"' + id + '"');
-		byte[] arguments = ("{\"id\":\"" + id + "\"}").getBytes(StandardCharsets.UTF_8);
-		store.claim(key, Fingerprint.of(List.of(arguments)), "dead", Duration.ofSeconds(10));
+		Fingerprint fingerprint = new MethodArguments(AnnotatedMethod.findAll(Idempotent.class, Orders.class).get(0),
+				new String[0], new CanonicalValues(List.of()))
+			.fingerprint(new Object[] { id });
+		store.claim(key, fingerprint, "dead", Duration.ofSeconds(10));
 	}
 
 	private static void run(Consumer<AssertableApplicationContext> test) {

@@ -1,14 +1,16 @@
 package dev.idempotent.saga.method;
 
 import java.math.BigDecimal;
-import java.util.Objects;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
+import com.fasterxml.jackson.annotation.JsonAutoDetect;
+import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.saga.Saga;
@@ -47,11 +49,9 @@ class SagaMethodsTests {
 	@Test
 	void getTheirArgumentsAsTheyAreReadBack() {
 		with((checkout, desk) -> {
-			Command command = new Command("1", new BigDecimal("1.10"), "secret");
+			Command command = new Command("1", new BigDecimal("1.10"), null);
 			checkout.place(command);
-			assertThat(checkout.seen()).singleElement()
-				.isEqualTo(new Command("1", new BigDecimal("1.10"), null))
-				.isNotSameAs(command);
+			assertThat(checkout.seen()).singleElement().isEqualTo(command).isNotSameAs(command);
 			checkout.count(Map.of("a", List.of(new Command("2", BigDecimal.TEN, null))), 7, null);
 			assertThat(checkout.counted()).isEqualTo("{a=[Command[id=2, total=10, token=null]]} 7 null");
 		});
@@ -60,10 +60,31 @@ class SagaMethodsTests {
 	@Test
 	void refuseAnArgumentThatCannotBeReadBack() {
 		with((checkout, desk) -> {
-			assertThatIllegalArgumentException().isThrownBy(() -> checkout.unreadable("1", new Opaque("x")))
+			assertThatIllegalArgumentException().isThrownBy(() -> checkout.unreadable("1", new Text("x")))
 				.withMessageContainingAll("argument 'opaque'", "Checkout.unreadable", "Opaque")
 				.withMessageNotContaining("x\"");
 			assertThat(checkout.seen()).isEmpty();
+		});
+	}
+
+	@Test
+	void refuseAnArgumentOfWhichJsonLeavesOutAPart() {
+		with((checkout, desk) -> {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> checkout.place(new Command("1", BigDecimal.ONE, "secret")))
+				.withMessageContainingAll("argument 'command'", "not the same when it is read back", "token")
+				.withMessageNotContaining("secret");
+			assertThat(checkout.seen()).isEmpty();
+		});
+	}
+
+	@Test
+	void haveAKeyForEachValueObject() {
+		with((checkout, desk) -> {
+			checkout.byNumber(new Number("1"));
+			checkout.byNumber(new Number("2"));
+			checkout.byNumber(new Number("2"));
+			assertThat(checkout.numbers()).containsExactly("1", "2");
 		});
 	}
 
@@ -112,10 +133,30 @@ class SagaMethodsTests {
 	record Receipt(int number) {
 	}
 
-	record Opaque(Runnable task) {
+	interface Opaque {
 
-		Opaque(String text) {
-			this(() -> Objects.requireNonNull(text));
+		String text();
+
+	}
+
+	record Text(String text) implements Opaque {
+	}
+
+	/**
+	 * Jackson reads its fields, and finds no getter.
+	 */
+	@JsonAutoDetect(fieldVisibility = JsonAutoDetect.Visibility.ANY)
+	static final class Number {
+
+		private final String value;
+
+		@JsonCreator
+		Number(@JsonProperty("value") String value) {
+			this.value = value;
+		}
+
+		String value() {
+			return this.value;
 		}
 
 	}
@@ -123,6 +164,8 @@ class SagaMethodsTests {
 	static class Checkout {
 
 		private final List<Command> seen = new ArrayList<>();
+
+		private final List<String> numbers = new ArrayList<>();
 
 		private @Nullable String counted;
 
@@ -134,6 +177,10 @@ class SagaMethodsTests {
 
 		List<Command> seen() {
 			return this.seen;
+		}
+
+		List<String> numbers() {
+			return this.numbers;
 		}
 
 		@Nullable String counted() {
@@ -152,6 +199,13 @@ class SagaMethodsTests {
 		public void count(Map<String, List<Command>> commands, long number, @Nullable String note) {
 			this.saga.step("count").run(() -> {
 				this.counted = commands + " " + number + " " + note;
+			});
+		}
+
+		@Saga(key = "#number")
+		public void byNumber(Number number) {
+			this.saga.step("number").run(() -> {
+				this.numbers.add(number.value());
 			});
 		}
 

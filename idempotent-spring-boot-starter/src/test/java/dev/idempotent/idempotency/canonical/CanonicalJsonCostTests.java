@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.json;
+package dev.idempotent.idempotency.canonical;
 
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;

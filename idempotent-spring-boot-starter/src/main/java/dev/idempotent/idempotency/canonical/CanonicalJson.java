@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.json;
+package dev.idempotent.idempotency.canonical;
 
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.json;
+package dev.idempotent.idempotency.canonical;
 
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;

@@ -1,0 +1,593 @@
+package dev.idempotent.idempotency.canonical;
+
+import java.lang.reflect.Array;
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.WildcardType;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
+
+import dev.idempotent.idempotency.CanonicalForm;
+import dev.idempotent.idempotency.canonical.ClassMembers.Member;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The canonical form of values: the same bytes for equal values, and different bytes for
+ * all others, in each process, and in each release that only adds optional members to its
+ * classes. It depends on no mapper and on no annotation, and reads nothing that can be
+ * read only once. Thread-safe.
+ * <ul>
+ * <li>Numbers are compared by their decimal value, {@code enum} constants by name, other
+ * values that are known by what their {@code equals} compares.
+ * <li>Records and other classes are compared by their fields, without those that have the
+ * value {@code null}, zero, {@code false} or that of an empty {@code Optional}.
+ * <li>Sets and maps have no order; other collections that are no lists or queues neither.
+ * <li>A value whose class is not the declared one includes the name of its class.
+ * </ul>
+ * What it cannot see it refuses: proxies, persistent entities, collections that are
+ * loaded when they are read, classes without members, and those of the JDK that are no
+ * values.
+ */
+public final class CanonicalValues {
+
+	private static final int MAX_DEPTH = 200;
+
+	private final List<CanonicalForm<?>> forms;
+
+	private final ClassValue<ClassForm> classes = new ClassValue<>() {
+
+		@Override
+		protected ClassForm computeValue(Class<?> type) {
+			return classForm(type);
+		}
+
+	};
+
+	/**
+	 * Creates the canonical form of an application's values.
+	 * @param forms the forms of the types that the library cannot compare by itself
+	 */
+	public CanonicalValues(Collection<? extends CanonicalForm<?>> forms) {
+		this.forms = List.copyOf(forms);
+	}
+
+	/**
+	 * Encodes a value.
+	 * @param declared the declared type; {@code Object} if there is none
+	 * @param value the value
+	 * @param omitted the members to leave out
+	 * @return its canonical form
+	 * @throws IncomparableValueException if it has none
+	 */
+	public byte[] encode(Type declared, @Nullable Object value, OmittedMembers omitted) {
+		Encoder encoder = new Encoder(false);
+		encoder.encode(declared, value, omitted);
+		return encoder.bytes.toBytes();
+	}
+
+	/**
+	 * Finds a difference between a value and what was read from its stored form. Here
+	 * numbers of two classes differ, and entities are compared by their members.
+	 * @param declared the declared type
+	 * @param one the value
+	 * @param other the other value
+	 * @return where they differ, such as {@code .lines[0].price}; empty for the value
+	 * itself, {@code null} if they are equal
+	 * @throws IncomparableValueException if one of them cannot be compared
+	 */
+	public @Nullable String difference(Type declared, @Nullable Object one, @Nullable Object other) {
+		if (one == null || other == null) {
+			return (one == other) ? null : "";
+		}
+		Encoder first = new Encoder(true);
+		first.encode(declared, one, OmittedMembers.NONE);
+		Encoder second = new Encoder(true);
+		second.encode(declared, other, OmittedMembers.NONE);
+		return Arrays.equals(first.bytes.toBytes(), second.bytes.toBytes()) ? null : place(declared, one, other);
+	}
+
+	/**
+	 * Finds the first difference that is not one of a part.
+	 */
+	private String place(Type declared, Object one, Object other) {
+		SortedMap<String, byte[]> first = parts(declared, one);
+		SortedMap<String, byte[]> second = parts(declared, other);
+		SortedSet<String> different = new TreeSet<>(first.keySet());
+		different.addAll(second.keySet());
+		different.removeIf((place) -> Arrays.equals(first.get(place), second.get(place)));
+		String found = "";
+		for (String place : different) {
+			if (!place.startsWith(found)) {
+				return found;
+			}
+			found = place;
+		}
+		return found;
+	}
+
+	private SortedMap<String, byte[]> parts(Type declared, Object value) {
+		Encoder encoder = new Encoder(true);
+		SortedMap<String, byte[]> parts = new TreeMap<>();
+		encoder.parts = parts;
+		encoder.encode(declared, value, OmittedMembers.NONE);
+		return parts;
+	}
+
+	/**
+	 * Finds a reason why no value of a declared type can be encoded, or some cannot.
+	 * @param declared the type
+	 * @return the reason, such as {@code its member 'lock' is …}; {@code null} if none is
+	 * known before there are values
+	 */
+	public @Nullable String obstacle(Type declared) {
+		return obstacle(declared, new HashSet<>());
+	}
+
+	/**
+	 * Returns whether a member or parameter is left out because of its value: one that an
+	 * earlier release did not have gets this value from what that release has sent.
+	 * @param declared the declared class
+	 * @param value the value
+	 * @return {@code true} for {@code null}, zero, {@code false} and an empty
+	 * {@code Optional}; a missing {@code Optional} is something else
+	 */
+	public static boolean isLeftOut(Class<?> declared, @Nullable Object value) {
+		if (KnownTypes.isOptional(declared)) {
+			return value != null && KnownTypes.isEmpty(value);
+		}
+		return value == null || KnownTypes.isInitial(declared, value);
+	}
+
+	/**
+	 * Returns whether a parameter of a type belongs to the framework that calls a
+	 * listener, such as an acknowledgment.
+	 * @param type the declared type of the parameter
+	 * @return {@code true} if it is not part of what the call asks for
+	 */
+	public static boolean isOfFramework(Class<?> type) {
+		return KnownTypes.isOfFramework(type);
+	}
+
+	/**
+	 * Returns the class that a type has at run time.
+	 */
+	private static Class<?> rawType(Type type) {
+		if (type instanceof Class<?> raw) {
+			return raw;
+		}
+		if (type instanceof ParameterizedType generic) {
+			return rawType(generic.getRawType());
+		}
+		if (type instanceof WildcardType wildcard) {
+			return rawType(wildcard.getUpperBounds()[0]);
+		}
+		return (type instanceof GenericArrayType array) ? rawType(array.getGenericComponentType()).arrayType()
+				: Object.class;
+	}
+
+	/**
+	 * Returns the declared type of the elements of a container of the JDK.
+	 */
+	private static Type argument(Type declared, int index, int count) {
+		Type type = (declared instanceof WildcardType wildcard) ? wildcard.getUpperBounds()[0] : declared;
+		if (type instanceof ParameterizedType generic && generic.getActualTypeArguments().length == count
+				&& KnownTypes.isJdk(rawType(generic))) {
+			return generic.getActualTypeArguments()[index];
+		}
+		return Object.class;
+	}
+
+	private static Type component(Type declared) {
+		return (declared instanceof GenericArrayType array) ? array.getGenericComponentType()
+				: (declared instanceof Class<?> type && type.isArray()) ? type.getComponentType() : Object.class;
+	}
+
+	private @Nullable String obstacle(Type declared, Set<Type> seen) {
+		Class<?> type = rawType(declared);
+		if (type.isPrimitive() || !seen.add(declared)) {
+			return null;
+		}
+		if (type.isArray()) {
+			return obstacle(component(declared), seen);
+		}
+		if (Map.class.isAssignableFrom(type)) {
+			String ofKeys = obstacle(argument(declared, 0, 2), seen);
+			return (ofKeys != null) ? ofKeys : obstacle(argument(declared, 1, 2), seen);
+		}
+		if (Collection.class.isAssignableFrom(type) || type == Optional.class) {
+			return obstacle(argument(declared, 0, 1), seen);
+		}
+		ClassForm form = this.classes.get(type);
+		if (form.isKnown() || (KnownTypes.isJdk(type) && KnownTypes.mayBeComparable(type))) {
+			return null;
+		}
+		if (form.entity() || KnownTypes.isJdk(type) || !Modifier.isAbstract(type.getModifiers())) {
+			return (form.obstacle() != null) ? KnownTypes.nameOf(type) + " " + form.obstacle()
+					: obstacleOfMembers(type, form, seen);
+		}
+		return obstacleOfAny(type.getPermittedSubclasses(), seen);
+	}
+
+	private @Nullable String obstacleOfMembers(Class<?> type, ClassForm form, Set<Type> seen) {
+		for (Member member : form.members()) {
+			String obstacle = obstacle(member.type(), seen);
+			if (obstacle != null) {
+				return "the member '" + member.name() + "' of " + KnownTypes.nameOf(type) + ": " + obstacle;
+			}
+		}
+		return null;
+	}
+
+	private @Nullable String obstacleOfAny(Class<?> @Nullable [] permitted, Set<Type> seen) {
+		return (permitted == null) ? null
+				: Arrays.stream(permitted)
+					.map((type) -> obstacle(type, seen))
+					.filter(Objects::nonNull)
+					.findFirst()
+					.orElse(null);
+	}
+
+	/**
+	 * Returns whether a member exists, as far as the declared type tells.
+	 * @param declared the declared type of a value
+	 * @param names the names of a member, of a member of that, and so on
+	 * @return {@code false} if the last one certainly does not exist
+	 */
+	public boolean hasMember(Type declared, List<String> names) {
+		Class<?> type = rawType(declared);
+		ClassForm form = this.classes.get(type);
+		if (names.isEmpty() || form.isKnown() || form.members().isEmpty() || !Modifier.isFinal(type.getModifiers())) {
+			return names.isEmpty() || form.scalar() == null;
+		}
+		return form.members()
+			.stream()
+			.filter((member) -> member.name().equals(names.get(0)))
+			.anyMatch((member) -> hasMember(member.type(), names.subList(1, names.size())));
+	}
+
+	private ClassForm classForm(Class<?> type) {
+		CanonicalForm<?> form = formOf(type);
+		BiConsumer<CanonicalBytes, Object> scalar = KnownTypes.scalar(type);
+		if (form != null || scalar != null || type.isArray() || Enum.class.isAssignableFrom(type)
+				|| KnownTypes.isContainer(type)) {
+			return new ClassForm(form, (form != null) ? null : scalar, List.of(), null, false);
+		}
+		boolean entity = KnownTypes.isEntity(type);
+		String obstacle = KnownTypes.obstacle(type);
+		List<Member> members = List.of();
+		if (obstacle == null) {
+			try {
+				members = ClassMembers.of(type);
+			}
+			catch (IncomparableValueException ex) {
+				obstacle = "cannot be read: " + ex.getMessage();
+			}
+		}
+		if (obstacle == null && entity) {
+			obstacle = "is a persistent entity, whose members may be loaded or changed when they are read";
+		}
+		if (obstacle == null && members.isEmpty()) {
+			obstacle = "has no members by which its values could be told apart";
+		}
+		return new ClassForm(null, null, members, obstacle, entity);
+	}
+
+	private @Nullable CanonicalForm<?> formOf(Class<?> type) {
+		CanonicalForm<?> closest = null;
+		for (CanonicalForm<?> form : this.forms) {
+			if (form.type().isAssignableFrom(type)
+					&& (closest == null || closest.type().isAssignableFrom(form.type()))) {
+				closest = form;
+			}
+		}
+		return closest;
+	}
+
+	/**
+	 * How the values of a class are compared.
+	 *
+	 * @param form the form that the application has declared, or {@code null}
+	 * @param scalar writes a value that consists of no others, or {@code null}
+	 * @param members the members; empty for what is known without them
+	 * @param obstacle why a key or an argument must not be read, as a predicate, or
+	 * {@code null}
+	 * @param entity whether the values are persistent entities, which results may be
+	 */
+	private record ClassForm(@Nullable CanonicalForm<?> form, @Nullable BiConsumer<CanonicalBytes, Object> scalar,
+			List<Member> members, @Nullable String obstacle, boolean entity) {
+
+		/**
+		 * Whether the class alone tells that all of its values can be compared.
+		 */
+		boolean isKnown() {
+			return this.obstacle == null && this.members.isEmpty();
+		}
+
+	}
+
+	/**
+	 * Encodes one value.
+	 */
+	private final class Encoder {
+
+		private CanonicalBytes bytes = new CanonicalBytes();
+
+		/**
+		 * Whether another class is another value, even if both have the same content.
+		 */
+		private final boolean exact;
+
+		private final Deque<Object> path = new ArrayDeque<>();
+
+		/**
+		 * What each place contains, by its path; {@code null} if that is not asked for.
+		 */
+		private @Nullable Map<String, byte[]> parts;
+
+		Encoder(boolean exact) {
+			this.exact = exact;
+		}
+
+		void encode(Type declared, @Nullable Object value, OmittedMembers omitted) {
+			if (value == null) {
+				this.bytes.tag('0');
+				return;
+			}
+			if (this.path.size() > MAX_DEPTH) {
+				throw refused("it contains itself, or has more than " + MAX_DEPTH + " levels");
+			}
+			CanonicalBytes outer = this.bytes;
+			if (this.parts != null) {
+				this.bytes = new CanonicalBytes();
+			}
+			write(declared, value, omitted);
+			if (this.parts != null) {
+				byte[] written = this.bytes.toBytes();
+				this.parts.put(place(), written);
+				this.bytes = outer;
+				this.bytes.tag(this.path.isEmpty() ? '.' : (char) written[0]);
+			}
+		}
+
+		private void write(Type declared, Object value, OmittedMembers omitted) {
+			ClassForm form = CanonicalValues.this.classes.get(value.getClass());
+			if (form.scalar() != null) {
+				if (this.exact && value instanceof Number) {
+					writeClass(declared, value.getClass());
+				}
+				form.scalar().accept(this.bytes, value);
+			}
+			else if (form.form() != null) {
+				writeForm(form.form(), value, omitted);
+			}
+			else if (value instanceof Enum<?> constant) {
+				this.bytes.tag('e');
+				writeClass(declared, constant.getDeclaringClass());
+				this.bytes.text(constant.name());
+			}
+			else if (value instanceof CharSequence text) {
+				this.bytes.text(stringOf(text));
+			}
+			else if (!writeContainer(declared, value, omitted)) {
+				writeMembers(declared, value, form, omitted);
+			}
+		}
+
+		/**
+		 * A class need not override {@code toString()}.
+		 */
+		private static String stringOf(CharSequence text) {
+			char[] characters = new char[text.length()];
+			for (int i = 0; i < characters.length; i++) {
+				characters[i] = text.charAt(i);
+			}
+			return new String(characters);
+		}
+
+		@SuppressWarnings("unchecked")
+		private <T> void writeForm(CanonicalForm<T> form, Object value, OmittedMembers omitted) {
+			Object canonical = form.canonical((T) value);
+			if (canonical == null || formOf(canonical.getClass()) == (CanonicalForm<?>) form) {
+				throw refused("its CanonicalForm, the bean for " + form.type().getName()
+						+ ", returned null or a value that needs the same form");
+			}
+			this.bytes.tag('f');
+			this.bytes.text(KnownTypes.nameOf(form.type()));
+			write(Object.class, canonical, omitted);
+		}
+
+		/**
+		 * Writes a value that consists of others in a way that its class defines.
+		 * @return {@code false} if it does not
+		 */
+		private boolean writeContainer(Type declared, Object value, OmittedMembers omitted) {
+			Class<?> type = value.getClass();
+			if (type.isArray()) {
+				writeArray(declared, value, omitted);
+			}
+			else if (KnownTypes.isOptional(type)) {
+				this.bytes.tag('p');
+				member("value", argument(declared, 0, 1), contentOf(value), omitted);
+			}
+			else if (value instanceof Map || value instanceof Collection) {
+				if (!this.exact && KnownTypes.isLazy(type)) {
+					throw refused(KnownTypes.nameOf(type) + " loads its elements when it is read");
+				}
+				if (KnownTypes.addsMembers(type)) {
+					throw refused(KnownTypes.nameOf(type) + " is a collection with members of its own");
+				}
+				if (value instanceof Map<?, ?> map) {
+					writeMap(declared, map, omitted);
+				}
+				else {
+					writeCollection(declared, (Collection<?>) value, omitted);
+				}
+			}
+			else if (value instanceof Map.Entry<?, ?> entry) {
+				this.bytes.tag('y');
+				member("key", argument(declared, 0, 2), entry.getKey(), omitted);
+				member("value", argument(declared, 1, 2), entry.getValue(), omitted);
+			}
+			else {
+				return false;
+			}
+			return true;
+		}
+
+		private static @Nullable Object contentOf(Object optional) {
+			if (KnownTypes.isEmpty(optional)) {
+				return null;
+			}
+			if (optional instanceof Optional<?> content) {
+				return content.get();
+			}
+			return (optional instanceof OptionalInt number) ? (Object) number.getAsInt()
+					: (optional instanceof OptionalLong number) ? (Object) number.getAsLong()
+							: ((OptionalDouble) optional).getAsDouble();
+		}
+
+		private void writeArray(Type declared, Object array, OmittedMembers omitted) {
+			Type component = component(declared);
+			int length = Array.getLength(array);
+			this.bytes.tag('a');
+			writeClass(declared, array.getClass());
+			this.bytes.int32(length);
+			for (int i = 0; i < length; i++) {
+				member(i, component, Array.get(array, i), omitted);
+			}
+		}
+
+		private void writeCollection(Type declared, Collection<?> elements, OmittedMembers omitted) {
+			Type element = argument(declared, 0, 1);
+			boolean set = elements instanceof Set;
+			if (elements instanceof List || elements instanceof Deque) {
+				this.bytes.tag('l');
+				int index = 0;
+				for (Object value : elements) {
+					member(index++, element, value, omitted);
+				}
+				this.bytes.tag('.');
+				return;
+			}
+			this.bytes.tag(set ? 'h' : 'q');
+			List<byte[]> sorted = new ArrayList<>();
+			for (Object value : elements) {
+				sorted.add(apart(() -> member("", element, value, omitted)));
+			}
+			sorted.sort(Arrays::compareUnsigned);
+			this.bytes.int32(sorted.size());
+			sorted.forEach(this.bytes::raw);
+		}
+
+		private void writeMap(Type declared, Map<?, ?> map, OmittedMembers omitted) {
+			Type keyType = argument(declared, 0, 2);
+			Type valueType = argument(declared, 1, 2);
+			List<byte[]> sorted = new ArrayList<>();
+			for (Map.Entry<?, ?> entry : map.entrySet()) {
+				String name = (entry.getKey() instanceof Number || entry.getKey() instanceof Enum<?>
+						|| entry.getKey() instanceof CharSequence) ? entry.getKey().toString() : "";
+				OmittedMembers below = omitted.in(name);
+				if (below != null) {
+					sorted.add(apart(() -> {
+						member("", keyType, entry.getKey(), OmittedMembers.NONE);
+						at("", valueType, entry.getValue(), below);
+					}));
+				}
+			}
+			sorted.sort(Arrays::compareUnsigned);
+			this.bytes.tag('m');
+			this.bytes.int32(sorted.size());
+			sorted.forEach(this.bytes::raw);
+		}
+
+		private void writeMembers(Type declared, Object value, ClassForm form, OmittedMembers omitted) {
+			Class<?> type = value.getClass();
+			if (form.obstacle() != null && !(this.exact && form.entity() && !form.members().isEmpty())) {
+				throw refused(KnownTypes.nameOf(type) + " " + form.obstacle());
+			}
+			this.bytes.tag('o');
+			writeClass(declared, type);
+			for (Member member : form.members()) {
+				Object content = member.valueIn(value);
+				OmittedMembers below = omitted.isEmpty() ? omitted : omitted.in(member.name());
+				if (below != null && !isLeftOut(member.field().getType(), content)) {
+					this.bytes.raw(member.nameBytes());
+					at(member.name(), member.type(), content, below);
+				}
+			}
+			this.bytes.tag('.');
+		}
+
+		/**
+		 * Writes the name of a class that does not follow from the declared type.
+		 */
+		private void writeClass(Type declared, Class<?> type) {
+			Class<?> expected = rawType(declared);
+			if (expected != type && !expected.isPrimitive()) {
+				this.bytes.tag('c');
+				this.bytes.text(KnownTypes.nameOf(type));
+			}
+		}
+
+		private byte[] apart(Runnable writing) {
+			CanonicalBytes outer = this.bytes;
+			this.bytes = new CanonicalBytes();
+			try {
+				writing.run();
+				return this.bytes.toBytes();
+			}
+			finally {
+				this.bytes = outer;
+			}
+		}
+
+		private void member(Object name, Type declared, @Nullable Object value, OmittedMembers omitted) {
+			OmittedMembers below = omitted.isEmpty() ? omitted : omitted.in(name.toString());
+			if (below != null) {
+				at(name, declared, value, below);
+			}
+		}
+
+		private void at(Object name, Type declared, @Nullable Object value, OmittedMembers omitted) {
+			this.path.addLast(name);
+			encode(declared, value, omitted);
+			this.path.removeLast();
+		}
+
+		private IncomparableValueException refused(String reason) {
+			String place = place();
+			return new IncomparableValueException((place.isEmpty() ? "" : "at " + place + ": ") + reason);
+		}
+
+		private String place() {
+			StringBuilder place = new StringBuilder();
+			for (Iterator<Object> names = this.path.iterator(); names.hasNext();) {
+				Object name = names.next();
+				place.append((name instanceof Integer) ? "[" + name + "]" : name.equals("") ? "[]" : "." + name);
+			}
+			return place.toString();
+		}
+
+	}
+
+}

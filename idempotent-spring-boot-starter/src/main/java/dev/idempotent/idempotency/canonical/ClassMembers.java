@@ -1,0 +1,94 @@
+package dev.idempotent.idempotency.canonical;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.InaccessibleObjectException;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The members of a class by which its values are compared: the fields of the class and of
+ * its superclasses, whatever their visibility and annotations. Those that the language or
+ * a tool adds, and {@code transient} ones, are none.
+ */
+final class ClassMembers {
+
+	private ClassMembers() {
+	}
+
+	/**
+	 * Reads a class.
+	 * @return its members, sorted by name
+	 * @throws IncomparableValueException if a field cannot be read
+	 */
+	static List<Member> of(Class<?> type) {
+		List<Member> members = new ArrayList<>();
+		Set<String> names = new HashSet<>();
+		for (Class<?> each = type; each != null && each != Object.class; each = each.getSuperclass()) {
+			if (KnownTypes.isJdk(each) && !declaredBy(each).isEmpty()) {
+				throw new IncomparableValueException(
+						KnownTypes.nameOf(type) + " extends " + each.getName() + ", whose state cannot be read");
+			}
+			for (Field field : declaredBy(each)) {
+				String name = names.add(field.getName()) ? field.getName()
+						: field.getName() + " of " + KnownTypes.nameOf(each);
+				members.add(Member.of(name, field));
+			}
+		}
+		members.sort(Comparator.comparing(Member::name));
+		return List.copyOf(members);
+	}
+
+	static List<Field> declaredBy(Class<?> type) {
+		return Arrays.stream(type.getDeclaredFields()).filter(ClassMembers::isMember).toList();
+	}
+
+	private static boolean isMember(Field field) {
+		int modifiers = field.getModifiers();
+		return !Modifier.isStatic(modifiers) && !Modifier.isTransient(modifiers) && !field.isSynthetic()
+				&& !field.getName().startsWith("$$_");
+	}
+
+	/**
+	 * A member of a class.
+	 *
+	 * @param name the name, unique in the class
+	 * @param nameBytes the name as it is digested
+	 * @param type the declared type
+	 * @param field the field
+	 */
+	@SuppressWarnings("ArrayRecordComponent")
+	record Member(String name, byte[] nameBytes, Type type, Field field) {
+
+		static Member of(String name, Field field) {
+			try {
+				field.setAccessible(true);
+			}
+			catch (InaccessibleObjectException ex) {
+				throw new IncomparableValueException("its module does not open the package of "
+						+ KnownTypes.nameOf(field.getDeclaringClass()) + " to this library", ex);
+			}
+			CanonicalBytes bytes = new CanonicalBytes();
+			bytes.text(name);
+			return new Member(name, bytes.toBytes(), field.getGenericType(), field);
+		}
+
+		@Nullable Object valueIn(Object owner) {
+			try {
+				return this.field.get(owner);
+			}
+			catch (IllegalAccessException ex) {
+				throw new IllegalStateException("The field was made accessible", ex);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,299 @@
+package dev.idempotent.idempotency.canonical;
+
+import java.io.File;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.net.URI;
+import java.net.URL;
+import java.nio.charset.Charset;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.MonthDay;
+import java.time.OffsetDateTime;
+import java.time.OffsetTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.Currency;
+import java.util.Date;
+import java.util.Enumeration;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.Spliterator;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.Lock;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.stream.BaseStream;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The values that are known by their class, and the classes whose values cannot be
+ * compared.
+ */
+@SuppressWarnings("JavaUtilDate") // Applications have dates of this class.
+final class KnownTypes {
+
+	/**
+	 * The values that consist of no others.
+	 */
+	private static final Map<Class<?>, BiConsumer<CanonicalBytes, Object>> SCALARS = scalars();
+
+	private static final List<Class<?>> OPTIONALS = List.of(Optional.class, OptionalInt.class, OptionalLong.class,
+			OptionalDouble.class);
+
+	/**
+	 * The collections that an object-relational mapper loads when they are read.
+	 */
+	private static final Set<String> LAZY = Set.of("org.hibernate.collection.spi.PersistentCollection",
+			"org.eclipse.persistence.indirection.IndirectContainer");
+
+	/**
+	 * What containers pass to a listener beside the message: handles, and headers that
+	 * differ between two deliveries of one message.
+	 */
+	private static final Set<String> OF_FRAMEWORKS = Set.of("org.springframework.kafka.support.Acknowledgment",
+			"org.apache.kafka.clients.consumer.Consumer",
+			"org.springframework.kafka.listener.adapter.ConsumerRecordMetadata", "com.rabbitmq.client.Channel",
+			"jakarta.jms.Session", "org.springframework.messaging.MessageHeaders",
+			"org.springframework.messaging.support.MessageHeaderAccessor",
+			"io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement",
+			"io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement",
+			"io.awspring.cloud.sqs.listener.Visibility", "kotlin.coroutines.Continuation");
+
+	/**
+	 * The interfaces of what can be read once, arrives later, or is an action.
+	 */
+	private static final List<Class<?>> NO_VALUES = List.of(Iterator.class, Enumeration.class, Spliterator.class,
+			BaseStream.class, Future.class, CompletionStage.class, Runnable.class, Callable.class, Lock.class);
+
+	private static final String ENTITY = "jakarta.persistence.Entity";
+
+	private static final Set<String> WITH_CACHES = Set.of("com.google.protobuf.MessageLite");
+
+	private KnownTypes() {
+	}
+
+	static @Nullable BiConsumer<CanonicalBytes, Object> scalar(Class<?> type) {
+		BiConsumer<CanonicalBytes, Object> known = SCALARS.get(type);
+		if (known == null && Path.class.isAssignableFrom(type) && isJdk(type)) {
+			return SCALARS.get(Path.class);
+		}
+		if (known == null && ZoneId.class.isAssignableFrom(type)) {
+			return SCALARS.get(ZoneId.class);
+		}
+		return (known == null && Charset.class.isAssignableFrom(type)) ? SCALARS.get(Charset.class) : known;
+	}
+
+	static boolean isOptional(@Nullable Class<?> type) {
+		return OPTIONALS.contains(type);
+	}
+
+	/**
+	 * Returns whether values of a class are compared by what they contain.
+	 */
+	static boolean isContainer(Class<?> type) {
+		return CharSequence.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type)
+				|| Collection.class.isAssignableFrom(type) || Map.Entry.class.isAssignableFrom(type)
+				|| isOptional(type);
+	}
+
+	static boolean isEmpty(Object optional) {
+		return optional.equals(Optional.empty()) || optional.equals(OptionalInt.empty())
+				|| optional.equals(OptionalLong.empty()) || optional.equals(OptionalDouble.empty());
+	}
+
+	/**
+	 * Returns whether a parameter of this type is not part of a call.
+	 */
+	static boolean isOfFramework(Class<?> type) {
+		return isAny(type, OF_FRAMEWORKS);
+	}
+
+	static boolean isLazy(Class<?> type) {
+		return isAny(type, LAZY);
+	}
+
+	static boolean isEntity(Class<?> type) {
+		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+			for (Annotation annotation : each.getAnnotations()) {
+				if (annotation.annotationType().getName().equals(ENTITY)) {
+					return true;
+				}
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * Returns why the values of a class cannot be read as the values of their members.
+	 * @return the reason, as a predicate, or {@code null} if they can
+	 */
+	static @Nullable String obstacle(Class<?> type) {
+		if (type.isHidden() || type.isSynthetic()) {
+			return "is a lambda or a generated class, which has no value";
+		}
+		if (Proxy.isProxyClass(type) || type.getName().contains("$$") || type.getName().contains("$HibernateProxy$")) {
+			return "is a proxy, and what it stands for is unknown";
+		}
+		if (isAny(type, WITH_CACHES)) {
+			return "keeps caches beside its value";
+		}
+		return isJdk(type) ? "is a class of the JDK that is not a value, or whose values cannot be read" : null;
+	}
+
+	/**
+	 * Returns whether there can be values of a class or interface of the JDK that can be
+	 * compared.
+	 */
+	static boolean mayBeComparable(Class<?> declared) {
+		if (declared.isInterface()) {
+			return NO_VALUES.stream().noneMatch((type) -> type.isAssignableFrom(declared))
+					&& !declared.getPackageName().equals("java.util.function");
+		}
+		return SCALARS.keySet().stream().anyMatch(declared::isAssignableFrom) || declared == Enum.class
+				|| declared == Record.class || Collection.class.isAssignableFrom(declared)
+				|| Map.class.isAssignableFrom(declared) || Map.Entry.class.isAssignableFrom(declared)
+				|| CharSequence.class.isAssignableFrom(declared);
+	}
+
+	static boolean isJdk(Class<?> type) {
+		String module = type.getModule().getName();
+		return module != null && (module.startsWith("java.") || module.startsWith("jdk."));
+	}
+
+	/**
+	 * Returns the name of a class without its package, so that a class can be moved.
+	 */
+	static String nameOf(Class<?> type) {
+		return type.getName().substring(type.getName().lastIndexOf('.') + 1);
+	}
+
+	/**
+	 * Returns whether a concrete collection of the JDK was extended by a class with
+	 * members of its own.
+	 */
+	static boolean addsMembers(Class<?> type) {
+		boolean adds = false;
+		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+			if (isJdk(each)) {
+				return adds && !Modifier.isAbstract(each.getModifiers()) && each != Object.class;
+			}
+			adds = adds || !ClassMembers.declaredBy(each).isEmpty();
+		}
+		return false;
+	}
+
+	private static boolean isAny(@Nullable Class<?> type, Set<String> names) {
+		if (type == null) {
+			return false;
+		}
+		if (names.contains(type.getName()) || isAny(type.getSuperclass(), names)) {
+			return true;
+		}
+		for (Class<?> implemented : type.getInterfaces()) {
+			if (isAny(implemented, names)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private static Map<Class<?>, BiConsumer<CanonicalBytes, Object>> scalars() {
+		Map<Class<?>, BiConsumer<CanonicalBytes, Object>> scalars = new HashMap<>();
+		scalars.put(String.class, (bytes, value) -> bytes.text((String) value));
+		scalars.put(Boolean.class, (bytes, value) -> bytes.tag(((Boolean) value) ? 'y' : 'z'));
+		for (Class<?> number : List.of(Byte.class, Short.class, Integer.class, Long.class, Float.class, Double.class,
+				BigInteger.class, BigDecimal.class)) {
+			scalars.put(number, (bytes, value) -> bytes.number((Number) value));
+		}
+		scalars.put(UUID.class, (bytes, value) -> {
+			bytes.tag('u');
+			bytes.int64(((UUID) value).getMostSignificantBits());
+			bytes.int64(((UUID) value).getLeastSignificantBits());
+		});
+		scalars.put(byte[].class, (bytes, value) -> {
+			bytes.tag('b');
+			bytes.bytes((byte[]) value);
+		});
+		for (Class<?> type : List.of(Character.class, Instant.class, LocalDate.class, LocalTime.class,
+				LocalDateTime.class, OffsetDateTime.class, OffsetTime.class, ZonedDateTime.class, Year.class,
+				YearMonth.class, MonthDay.class, Duration.class, Period.class, ZoneId.class, Currency.class, URI.class,
+				File.class, Path.class)) {
+			text(scalars, type, Object::toString);
+		}
+		text(scalars, Locale.class, (locale) -> ((Locale) locale).toLanguageTag() + ' ' + locale);
+		text(scalars, Charset.class, (charset) -> ((Charset) charset).name());
+		text(scalars, Class.class, (type) -> ((Class<?>) type).getName());
+		text(scalars, Date.class, KnownTypes::millis);
+		text(scalars, URL.class, (url) -> ((URL) url).toExternalForm());
+		text(scalars, BitSet.class, Object::toString);
+		sqlType("java.sql.Date").ifPresent((type) -> text(scalars, type, KnownTypes::millis));
+		sqlType("java.sql.Time").ifPresent((type) -> text(scalars, type, KnownTypes::millis));
+		// Its text depends on the time zone of the JVM.
+		sqlType("java.sql.Timestamp")
+			.ifPresent((type) -> text(scalars, type, (value) -> ((Date) value).toInstant().toString()));
+		return Map.copyOf(scalars);
+	}
+
+	private static String millis(Object date) {
+		return Long.toString(((Date) date).getTime());
+	}
+
+	/**
+	 * A module path need not have the module of JDBC.
+	 */
+	private static Optional<Class<?>> sqlType(String name) {
+		try {
+			return Optional.of(Class.forName(name));
+		}
+		catch (ClassNotFoundException ex) {
+			return Optional.empty();
+		}
+	}
+
+	/**
+	 * Adds a type whose text is different for each two values that are not equal.
+	 */
+	private static void text(Map<Class<?>, BiConsumer<CanonicalBytes, Object>> scalars, Class<?> type,
+			Function<Object, String> text) {
+		String name = type.getSimpleName();
+		scalars.put(type, (bytes, value) -> {
+			bytes.tag('s');
+			bytes.text(name);
+			bytes.text(text.apply(value));
+		});
+	}
+
+	/**
+	 * The primitive types and their values in an object that has just been created.
+	 */
+	static boolean isInitial(Class<?> declared, Object value) {
+		return declared.isPrimitive() && ((value instanceof Number number && number.doubleValue() == 0)
+				|| value.equals(false) || value.equals('\0'));
+	}
+
+}

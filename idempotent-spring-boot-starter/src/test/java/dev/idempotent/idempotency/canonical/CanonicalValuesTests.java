@@ -1,0 +1,367 @@
+package dev.idempotent.idempotency.canonical;
+
+import java.io.ByteArrayInputStream;
+import java.lang.reflect.Proxy;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.LinkedList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.idempotent.idempotency.CanonicalForm;
+import jakarta.persistence.Entity;
+import jakarta.persistence.Id;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link CanonicalValues}.
+ */
+class CanonicalValuesTests {
+
+	private final CanonicalValues values = new CanonicalValues(List.of());
+
+	@Test
+	void tellsValueObjectsApartWhateverTheirAccessorsAreCalled() {
+		assertDifferent(new FluentId("1"), new FluentId("2"));
+		assertDifferent(new Card("4111", 1), new Card("4111", 2));
+		assertDifferent(new Card("4111", 1), new Card("4242", 1));
+		assertEqual(new Card("4111", 1), new Card("4111", 1));
+	}
+
+	@Test
+	void comparesNumbersByValue() {
+		assertEqual(1, 1L, (short) 1, 1.0, 1.0f, BigDecimal.ONE, new BigDecimal("1.00"), BigInteger.ONE);
+		assertEqual(new BigDecimal("1e3"), 1000, new BigDecimal("1000.0"));
+		assertEqual(0, -0.0, 0.0, new BigDecimal("0e7"));
+		assertEqual(0.1, new BigDecimal("0.1"), 0.1f);
+		assertDifferent(9007199254740993L, 9007199254740992L);
+		assertDifferent(0.1, Math.nextUp(0.1));
+		assertDifferent(Double.NaN, Double.POSITIVE_INFINITY);
+		assertDifferent(10, 100, 1, -1, 0, "1");
+	}
+
+	@Test
+	void expandsNoNumber() {
+		assertDifferent(new BigDecimal("1e999999999"), new BigDecimal("1e999999998"));
+	}
+
+	@Test
+	void tellsTypesApartWhereTheDeclaredOneDoesNot() {
+		UUID id = UUID.randomUUID();
+		assertDifferent(id, id.toString());
+		assertDifferent("A", 'A', Letter.A, List.of("A"), Set.of("A"), Optional.of("A"), new Object[] { "A" },
+				new String[] { "A" });
+		assertDifferent(new ByCard("1"), new ByIban("1"), Map.of("number", "1"));
+		assertDifferent(true, "true", 1);
+		assertDifferent(List.of(1, 2), List.of(2, 1), List.of(List.of(1), 2), List.of(List.of(1, 2)));
+	}
+
+	@Test
+	void ordersSetsAndMaps() {
+		List<String> names = Stream.iterate(0, (i) -> i + 1).limit(50).map(Object::toString).toList();
+		List<String> reversed = new ArrayList<>(names);
+		Collections.reverse(reversed);
+		assertEqual(new LinkedHashSet<>(names), new LinkedHashSet<>(reversed), new HashSet<>(names), Set.copyOf(names));
+		Map<String, Object> map = new LinkedHashMap<>();
+		names.forEach((name) -> map.put(name, List.of(name)));
+		Map<String, Object> other = new LinkedHashMap<>();
+		reversed.forEach((name) -> other.put(name, List.of(name)));
+		assertEqual(map, other, new TreeMap<>(map), new HashMap<>(map));
+		assertEqual(new ArrayList<>(names), names, new LinkedList<>(names));
+		assertEqual(map.values(), other.values());
+	}
+
+	@Test
+	void leavesOutMembersThatAnEarlierReleaseDidNotHave() {
+		assertThat(bytes(Before.class, new Before("1")))
+			.isEqualTo(bytes(After.class, new After("1", null, 0, false, Optional.empty())));
+		assertDifferent(new After("1", null, 0, false, Optional.empty()),
+				new After("1", "", 0, false, Optional.empty()), new After("1", null, 1, false, Optional.empty()),
+				new After("1", null, 0, true, Optional.empty()), new After("1", null, 0, false, Optional.of("")),
+				new After("1", null, 0, false, null));
+	}
+
+	@Test
+	void comparesMembersThatJsonHides() {
+		assertDifferent(new Hidden("4111", 5), new Hidden("4242", 5), new Hidden("4111", 6));
+	}
+
+	@Test
+	void keepsOffsetsAndScalars() {
+		assertDifferent(OffsetDateTime.parse("2026-01-01T00:00+01:00"), OffsetDateTime.parse("2025-12-31T23:00Z"));
+		assertEqual(Instant.parse("2026-01-01T00:00:00Z"), Instant.ofEpochSecond(1767225600));
+	}
+
+	@Test
+	void comparesHalfCharacters() {
+		assertDifferent("\ud83d", "\ude00", "?", "\ufffd");
+		assertDifferent("é", "e\u0301", "\u00e9\u0000");
+	}
+
+	@Test
+	void iteratesNothingThatIsNoCollection() {
+		AtomicInteger read = new AtomicInteger();
+		Iterable<String> once = () -> {
+			read.incrementAndGet();
+			return List.of("a").iterator();
+		};
+		assertRefused(once, "is a lambda or a generated class");
+		assertRefused(new Rows(List.of("a").iterator()), "at .rows", "of the JDK");
+		assertThat(read).hasValue(0);
+		// Its state tells more than its elements.
+		assertDifferent(new Range(1, 3), new Range(1, 4));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void refusesWhatItCannotSee(Object value, String reason) {
+		assertRefused(value, reason);
+		assertRefused(List.of(Map.of("a", new Holder(value))), "at [0][].value", reason);
+	}
+
+	static Stream<Object[]> refusesWhatItCannotSee() {
+		return Stream.of(new Object[] { new Object(), "of the JDK" }, new Object[] { new Marker(), "has no members" },
+				new Object[] { new ByteArrayInputStream(new byte[0]), "of the JDK" },
+				new Object[] { List.of(1).iterator(), "of the JDK" }, new Object[] { Stream.of(1), "of the JDK" },
+				new Object[] { (Supplier<String>) () -> "", "is a lambda" },
+				new Object[] { new AtomicLong(), "of the JDK" }, new Object[] { new ReentrantLock(), "of the JDK" },
+				new Object[] { new RuntimeException(), "of the JDK" },
+				new Object[] { new Failure(), "whose state cannot be read" },
+				new Object[] { new Order(), "is a persistent entity" },
+				new Object[] { new Batch(), "with members of its own" },
+				new Object[] { Proxy.newProxyInstance(Holder.class.getClassLoader(),
+						new Class<?>[] { Comparable.class }, (proxy, method, arguments) -> 0), "is a proxy" });
+	}
+
+	@Test
+	void refusesCycles() {
+		Node node = new Node();
+		node.next = node;
+		assertRefused(node, "contains itself");
+		List<Object> list = new ArrayList<>();
+		list.add(list);
+		assertRefused(list, "contains itself");
+	}
+
+	@Test
+	void refusesWhatContainsOneObjectTooOften() {
+		Object value = "x".repeat(100);
+		for (int i = 0; i < 60; i++) {
+			value = List.of(value, value);
+		}
+		assertRefused(value, "is larger than");
+	}
+
+	@Test
+	void omitsMembers() {
+		OmittedMembers omitted = OmittedMembers.of(List.of("/sentAt", "/lines/0/price", "/notes/a~1b"));
+		assertThat(this.values.encode(Object.class, message("1", 5, "x"), omitted))
+			.isEqualTo(this.values.encode(Object.class, message("2", 6, "y"), omitted))
+			.isNotEqualTo(bytes(Object.class, message("1", 5, "x")));
+	}
+
+	private static Map<String, Object> message(String sentAt, int price, String note) {
+		return Map.of("sentAt", sentAt, "lines", List.of(new Line("a", price), new Line("b", 1)), "notes",
+				Map.of("a/b", note));
+	}
+
+	@Test
+	void usesTheFormOfTheClosestType() {
+		CanonicalValues declared = new CanonicalValues(List.of(CanonicalForm.of(Account.class, (account) -> "any"),
+				CanonicalForm.of(ByIban.class, ByIban::number)));
+		assertThat(declared.encode(Object.class, new ByCard("1"), OmittedMembers.NONE))
+			.isEqualTo(declared.encode(Object.class, new ByCard("2"), OmittedMembers.NONE));
+		assertThat(declared.encode(Object.class, new ByIban("1"), OmittedMembers.NONE))
+			.isNotEqualTo(declared.encode(Object.class, new ByIban("2"), OmittedMembers.NONE));
+	}
+
+	@Test
+	void refusesAFormThatIsNone() {
+		CanonicalValues declared = new CanonicalValues(List.of(CanonicalForm.of(ByCard.class, (card) -> card)));
+		assertThatExceptionOfType(IncomparableValueException.class)
+			.isThrownBy(() -> declared.encode(Object.class, new ByCard("1"), OmittedMembers.NONE))
+			.withMessageContaining("CanonicalForm");
+	}
+
+	@Test
+	void findsDifferencesOfResults() {
+		assertThat(difference(Map.of("a", new BigDecimal("1.5")), Map.of("a", 1.5))).isEqualTo("[]");
+		assertThat(difference(new Line("a", 1), new Line("a", 2))).isEqualTo(".price");
+		assertThat(difference(List.of(new Line("a", 1), new Line("b", 2)), List.of(new Line("a", 1), new Line("c", 2))))
+			.isEqualTo("[1].name");
+		assertThat(difference(new Line("a", 1), Map.of("name", "a", "price", 1))).isEqualTo(".name");
+		assertThat(difference(new ByCard("1"), new ByIban("1"))).isEmpty();
+		assertThat(difference(null, "a")).isEmpty();
+		assertThat(difference(null, null)).isNull();
+		assertThat(difference(new Order(), new Order())).isNull();
+		assertThat(difference(List.of(1), Arrays.asList(1))).isNull();
+	}
+
+	private @Nullable String difference(@Nullable Object one, @Nullable Object other) {
+		return this.values.difference(Object.class, one, other);
+	}
+
+	private byte[] bytes(Class<?> declared, Object value) {
+		return this.values.encode(declared, value, OmittedMembers.NONE);
+	}
+
+	private void assertEqual(Object... equal) {
+		assertThat(Stream.of(equal).map((value) -> HexFormat.of().formatHex(bytes(Object.class, value))).distinct())
+			.hasSize(1);
+	}
+
+	private void assertDifferent(Object... different) {
+		assertThat(Stream.of(different).map((value) -> HexFormat.of().formatHex(bytes(Object.class, value))))
+			.doesNotHaveDuplicates();
+	}
+
+	private void assertRefused(Object value, String... parts) {
+		assertThatExceptionOfType(IncomparableValueException.class).isThrownBy(() -> bytes(Object.class, value))
+			.withMessageContainingAll(parts);
+	}
+
+	enum Letter {
+
+		A
+
+	}
+
+	/**
+	 * As with Lombok's fluent accessors, or AutoValue.
+	 */
+	static final class FluentId {
+
+		private final String value;
+
+		FluentId(String value) {
+			this.value = value;
+		}
+
+		String value() {
+			return this.value;
+		}
+
+	}
+
+	static class Instrument {
+
+		private final String number;
+
+		Instrument(String number) {
+			this.number = number;
+		}
+
+	}
+
+	static final class Card extends Instrument {
+
+		private final int number;
+
+		Card(String number, int sequence) {
+			super(number);
+			this.number = sequence;
+		}
+
+	}
+
+	sealed interface Account permits ByCard, ByIban {
+
+		String number();
+
+	}
+
+	record ByCard(String number) implements Account {
+	}
+
+	record ByIban(String number) implements Account {
+	}
+
+	record Before(String id) {
+	}
+
+	record After(String id, @Nullable String note, int count, boolean gift, @Nullable Optional<String> voucher) {
+	}
+
+	record Hidden(@JsonProperty(access = JsonProperty.Access.WRITE_ONLY) String card, @JsonIgnore int amount) {
+	}
+
+	record Line(String name, int price) {
+	}
+
+	record Holder(Object value) {
+	}
+
+	record Marker() {
+	}
+
+	record Rows(Iterator<String> rows) implements Iterable<String> {
+
+		@Override
+		public Iterator<String> iterator() {
+			throw new IllegalStateException("A file can be read once");
+		}
+
+	}
+
+	record Range(int from, int to) implements Iterable<Integer> {
+
+		@Override
+		public Iterator<Integer> iterator() {
+			throw new IllegalStateException("A range is its limits");
+		}
+
+	}
+
+	static final class Failure extends RuntimeException {
+
+	}
+
+	static final class Batch extends ArrayList<String> {
+
+		private final String account = "1";
+
+	}
+
+	static final class Node {
+
+		private @Nullable Node next;
+
+	}
+
+	@Entity
+	static class Order {
+
+		@Id
+		private Long id = 1L;
+
+	}
+
+}
