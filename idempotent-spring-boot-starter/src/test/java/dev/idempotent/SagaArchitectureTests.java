@@ -45,8 +45,8 @@ class SagaArchitectureTests {
 
 	@ArchTest
 	static final ArchRule methodsKnowAdviceAndJsonAndNoStore = ArchitectureTests.room(SAGA + ".method", SAGA, ENGINE,
-			SHARED, "dev.idempotent.advice", ROOT, ROOT + ".method", ROOT + ".operation", "java..", "org.jspecify..",
-			"org.aopalliance..", "org.springframework.aop..", "org.springframework.beans..",
+			SHARED, "dev.idempotent.advice", ROOT, ROOT + ".canonical", ROOT + ".method", ROOT + ".operation", "java..",
+			"org.jspecify..", "org.aopalliance..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",
 			"org.springframework.transaction.interceptor..", "org.springframework.util..", "tools.jackson..");
 

@@ -41,6 +41,11 @@ public final class ListenerMethod {
 		.getType()
 		.getTypeName();
 
+	/**
+	 * The payload that this thread has converted for the call that follows.
+	 */
+	private static final ThreadLocal<@Nullable Payload> CONVERTED = new ThreadLocal<>();
+
 	private final AnnotatedMethod method;
 
 	private final String bean;
@@ -171,8 +176,24 @@ public final class ListenerMethod {
 		for (int i = 0; i < arguments.length; i++) {
 			Type type = this.parameters.get(i);
 			arguments[i] = isHeaders(type) ? headers : read(payload, headers, type, reader);
+			if (payload != null && arguments[i] != null && !isHeaders(type)) {
+				CONVERTED.set(new Payload(this.method.method(), arguments[i], payload));
+			}
 		}
 		return arguments;
+	}
+
+	/**
+	 * Returns what has arrived as a payload: another release may convert it differently.
+	 * @param called the method that is called
+	 * @param argument its argument
+	 * @return the payload that was converted to exactly this argument of the current call
+	 * of a listener; {@code null} if there is none
+	 */
+	public static byte @Nullable [] payloadOf(Method called, Object argument) {
+		Payload converted = CONVERTED.get();
+		return (converted != null && converted.argument() == argument && converted.method().equals(called))
+				? converted.bytes() : null;
 	}
 
 	private static @Nullable Object read(byte @Nullable [] payload, Map<String, String> headers, Type type,
@@ -216,6 +237,9 @@ public final class ListenerMethod {
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();
+		}
+		finally {
+			CONVERTED.remove();
 		}
 	}
 
@@ -277,6 +301,10 @@ public final class ListenerMethod {
 	}
 
 	private record Call(Object target, Method method) {
+	}
+
+	@SuppressWarnings("ArrayRecordComponent")
+	private record Payload(Method method, Object argument, byte[] bytes) {
 	}
 
 }

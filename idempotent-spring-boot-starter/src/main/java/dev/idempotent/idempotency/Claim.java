@@ -2,6 +2,8 @@ package dev.idempotent.idempotency;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The outcome of a claim on a key. Code that decides on it treats every outcome that it
  * does not name as one that allows nothing.
@@ -58,8 +60,11 @@ public sealed interface Claim {
 
 	/**
 	 * The key was used for another request: the fingerprints contradict each other.
+	 *
+	 * @param remainingLease how long the claim of the other request holds unless renewed,
+	 * if its work is not known to be done; {@code null} if it is done
 	 */
-	record Mismatched() implements Claim {
+	record Mismatched(@Nullable Duration remainingLease) implements Claim {
 	}
 
 }

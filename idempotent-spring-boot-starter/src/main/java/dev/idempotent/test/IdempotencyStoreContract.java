@@ -79,7 +79,9 @@ public abstract class IdempotencyStoreContract {
 	@Test
 	void refusesAnotherRequestUnderAPendingKey() {
 		claim("owner");
-		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
+		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isInstanceOfSatisfying(
+				Claim.Mismatched.class,
+				(mismatched) -> assertThat(mismatched.remainingLease()).isBetween(Duration.ofMillis(1), MINUTE));
 		assertThat(claim("rival")).isInstanceOf(Claim.Pending.class);
 	}
 
@@ -87,7 +89,7 @@ public abstract class IdempotencyStoreContract {
 	void refusesAnotherRequestUnderACompletedKey() {
 		claim("owner");
 		complete("owner", RESPONSE);
-		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
+		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched(null));
 		assertThat(claim("rival")).is(completed(RESPONSE));
 	}
 
@@ -141,7 +143,7 @@ public abstract class IdempotencyStoreContract {
 	@Test
 	void completesAnAbsentKeyTogetherWithItsFingerprint() {
 		assertThat(complete("owner", RESPONSE)).isTrue();
-		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
+		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched(null));
 		assertThat(claim("rival")).is(completed(RESPONSE));
 	}
 

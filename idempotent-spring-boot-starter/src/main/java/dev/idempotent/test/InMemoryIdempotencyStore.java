@@ -50,10 +50,10 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 			this.entries.put(key, new Entry(token, entry.fingerprint(), null, in(lease)));
 			return new Claim.Acquired();
 		}
-		if (fingerprint.contradicts(entry.fingerprint())) {
-			return new Claim.Mismatched();
-		}
 		Duration remaining = Duration.between(this.clock.instant(), entry.end());
+		if (fingerprint.contradicts(entry.fingerprint())) {
+			return new Claim.Mismatched((entry.response() == null) ? remaining : null);
+		}
 		return (entry.response() != null) ? new Claim.Completed(entry.response(), remaining)
 				: new Claim.Pending(remaining);
 	}

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ClaimTests {
 
 	private static final List<Claim> OUTCOMES = List.of(new Claim.Acquired(), new Claim.Pending(Duration.ZERO),
-			new Claim.Completed(StoredResponse.notKept(), Duration.ZERO), new Claim.Mismatched());
+			new Claim.Completed(StoredResponse.notKept(), Duration.ZERO), new Claim.Mismatched(null));
 
 	/**
 	 * A new outcome needs a branch wherever code decides on a claim.

@@ -104,6 +104,22 @@ final class TestStream {
 		return this.streams.consumers(this.name, GROUP).stream().count();
 	}
 
+	/**
+	 * The number of entries that a consumer has been given.
+	 */
+	long delivered() {
+		return this.streams.range(this.name, Range.closed("-", lastDelivered())).size();
+	}
+
+	private String lastDelivered() {
+		return this.streams.groups(this.name)
+			.stream()
+			.filter((group) -> group.groupName().equals(GROUP))
+			.findFirst()
+			.orElseThrow()
+			.lastDeliveredId();
+	}
+
 	List<Map<String, String>> dead() {
 		return this.streams.range(this.name + "." + GROUP + ".dead", Range.unbounded())
 			.stream()

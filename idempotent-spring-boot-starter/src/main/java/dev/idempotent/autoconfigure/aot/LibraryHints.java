@@ -29,12 +29,21 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 			"org.springframework.web.context.request.RequestContextHolder",
 			"org.springframework.web.reactive.DispatcherHandler");
 
+	/**
+	 * Their payload is read to compare two deliveries.
+	 */
+	private static final List<String> MESSAGES = List.of("org.springframework.messaging.Message",
+			"org.apache.kafka.clients.consumer.ConsumerRecord", "org.springframework.amqp.core.Message",
+			"jakarta.jms.TextMessage");
+
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		FILES.forEach(hints.resources()::registerPattern);
 		OPTIONAL.forEach((name) -> hints.reflection().registerTypeIfPresent(classLoader, name));
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "org.postgresql.PGStatement", MemberCategory.INVOKE_PUBLIC_METHODS);
+		MESSAGES.forEach((name) -> hints.reflection()
+			.registerTypeIfPresent(classLoader, name, MemberCategory.INVOKE_PUBLIC_METHODS));
 	}
 
 }

@@ -1,16 +1,13 @@
 package dev.idempotent.autoconfigure.idempotency;
 
-import java.util.ArrayList;
-import java.util.List;
-import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.WebHandlers;
-import dev.idempotent.idempotency.CanonicalForm;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.autoconfigure.CanonicalValuesConfiguration;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
@@ -18,7 +15,6 @@ import dev.idempotent.idempotency.kafka.IdempotencyBackOff;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
 import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.MethodSettings;
-import dev.idempotent.idempotency.operation.JsonForm;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
@@ -37,6 +33,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.kafka.listener.AfterRollbackProcessor;
@@ -59,6 +56,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @ConditionalOnClass({ JsonMapper.class, TransactionInterceptor.class })
 @EnableConfigurationProperties(IdempotencyProperties.Method.class)
+@Import(CanonicalValuesConfiguration.class)
 final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
@@ -75,25 +73,6 @@ final class IdempotencyMethodAutoConfiguration {
 			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
 		return new AdvisorBeanPostProcessor(advisor(Guarantee.TRANSACTION, defaults, settings, handlers),
 				Placement.INNERMOST);
-	}
-
-	/**
-	 * For methods and sagas.
-	 */
-	@Bean
-	@Lazy
-	CanonicalValues idempotencyCanonicalValues(ObjectProvider<CanonicalForm<?>> declared) {
-		List<CanonicalForm<?>> forms = new ArrayList<>(List.of(new JsonForm()));
-		declared.orderedStream().forEach((form) -> {
-			if (forms.stream().anyMatch((other) -> other.type() == form.type())) {
-				throw new IdempotentConfigurationException(
-						"There are two beans of type CanonicalForm for " + form.type().getName()
-								+ ", so that the same value could have two canonical forms.",
-						"Remove one of them. Trees of JSON (JsonNode) have a form already.");
-			}
-			forms.add(form);
-		});
-		return new CanonicalValues(forms);
 	}
 
 	@Bean

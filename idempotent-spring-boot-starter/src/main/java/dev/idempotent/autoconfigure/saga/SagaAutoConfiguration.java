@@ -8,6 +8,7 @@ import javax.sql.DataSource;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.autoconfigure.CanonicalValuesConfiguration;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
@@ -72,7 +73,7 @@ import tools.jackson.databind.json.JsonMapper;
 		TransactionInterceptor.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties(SagaProperties.class)
-@Import(EncryptionConfiguration.class)
+@Import({ EncryptionConfiguration.class, CanonicalValuesConfiguration.class })
 final class SagaAutoConfiguration {
 
 	/**

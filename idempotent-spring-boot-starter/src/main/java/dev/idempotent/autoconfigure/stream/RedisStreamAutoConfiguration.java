@@ -114,6 +114,9 @@ final class RedisStreamAutoConfiguration {
 			if (failure instanceof IdempotencyPendingException pending) {
 				return pending.getRetryAfter();
 			}
+			if (failure instanceof IdempotencyMismatchException mismatch && mismatch.getRetryAfter() != null) {
+				return mismatch.getRetryAfter();
+			}
 			boolean unavailable = failure instanceof IdempotencyStoreUnavailableException
 					|| failure instanceof DataAccessResourceFailureException
 					|| failure instanceof CannotCreateTransactionException;
@@ -121,11 +124,11 @@ final class RedisStreamAutoConfiguration {
 		}
 
 		/**
-		 * A key that was used for another operation never becomes valid for this one.
+		 * A key whose other operation is done never becomes valid for this one.
 		 */
 		@Override
 		public boolean isFatal(Throwable failure) {
-			return failure instanceof IdempotencyMismatchException
+			return (failure instanceof IdempotencyMismatchException mismatch && mismatch.getRetryAfter() == null)
 					|| this.known.stream().anyMatch((each) -> each.isFatal(failure));
 		}
 

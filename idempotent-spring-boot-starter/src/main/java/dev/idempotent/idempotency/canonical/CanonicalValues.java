@@ -26,6 +26,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.CanonicalForm;
 import dev.idempotent.idempotency.canonical.ClassMembers.Member;
@@ -141,6 +142,37 @@ public final class CanonicalValues {
 	 */
 	public @Nullable String obstacle(Type declared) {
 		return obstacle(declared, new HashSet<>());
+	}
+
+	/**
+	 * Finds the classes whose fields are read, as far as declared types tell. For native
+	 * images.
+	 * @param declared the declared type of a value
+	 * @return its class and those of its members
+	 */
+	public Set<Class<?>> classesOf(Type declared) {
+		Set<Class<?>> found = new HashSet<>();
+		collect(declared, found);
+		return found;
+	}
+
+	private void collect(Type declared, Set<Class<?>> found) {
+		if (declared instanceof ParameterizedType generic) {
+			Stream.of(generic.getActualTypeArguments()).forEach((argument) -> collect(argument, found));
+		}
+		Class<?> type = rawType(declared);
+		if (type.isArray()) {
+			collect(component(declared), found);
+		}
+		else if (!type.isPrimitive() && !KnownTypes.isJdk(type) && found.add(type)) {
+			this.classes.get(type).members().forEach((member) -> {
+				found.add(member.field().getDeclaringClass());
+				collect(member.type(), found);
+			});
+			if (type.getPermittedSubclasses() != null) {
+				Stream.of(type.getPermittedSubclasses()).forEach((each) -> collect(each, found));
+			}
+		}
 	}
 
 	/**
@@ -300,7 +332,7 @@ public final class CanonicalValues {
 				closest = form;
 			}
 		}
-		return closest;
+		return (closest != null) ? closest : KnownTypes.messageForm(type);
 	}
 
 	/**
@@ -427,7 +459,7 @@ public final class CanonicalValues {
 			}
 			else if (KnownTypes.isOptional(type)) {
 				this.bytes.tag('p');
-				member("value", argument(declared, 0, 1), contentOf(value), omitted);
+				at("", argument(declared, 0, 1), contentOf(value), omitted);
 			}
 			else if (value instanceof Map || value instanceof Collection) {
 				if (!this.exact && KnownTypes.isLazy(type)) {

@@ -33,6 +33,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -47,7 +48,9 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.stream.BaseStream;
+import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.CanonicalForm;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,6 +86,15 @@ final class KnownTypes {
 			"io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement",
 			"io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement",
 			"io.awspring.cloud.sqs.listener.Visibility", "kotlin.coroutines.Continuation");
+
+	/**
+	 * The messages of brokers, and what they ask for: other members differ between two
+	 * deliveries of one message.
+	 */
+	private static final Map<String, Map<String, String>> MESSAGES = Map.of("org.springframework.messaging.Message",
+			Map.of("payload", "getPayload"), "org.apache.kafka.clients.consumer.ConsumerRecord",
+			Map.of("key", "key", "value", "value"), "org.springframework.amqp.core.Message", Map.of("body", "getBody"),
+			"jakarta.jms.TextMessage", Map.of("text", "getText"));
 
 	/**
 	 * The interfaces of what can be read once, arrives later, or is an action.
@@ -146,6 +158,40 @@ final class KnownTypes {
 			}
 		}
 		return false;
+	}
+
+	/**
+	 * Finds the form of the messages of a broker.
+	 * @return {@code null} for other types
+	 */
+	static @Nullable CanonicalForm<?> messageForm(@Nullable Class<?> type) {
+		if (type == null) {
+			return null;
+		}
+		Map<String, String> members = MESSAGES.get(type.getName());
+		if (members != null) {
+			return CanonicalForm.of(type, (message) -> {
+				Map<String, @Nullable Object> read = new HashMap<>();
+				members.forEach((name, accessor) -> read.put(name, read(message, type, accessor)));
+				return read;
+			});
+		}
+		CanonicalForm<?> inherited = messageForm(type.getSuperclass());
+		return (inherited != null) ? inherited
+				: Stream.of(type.getInterfaces())
+					.map(KnownTypes::messageForm)
+					.filter(Objects::nonNull)
+					.findFirst()
+					.orElse(null);
+	}
+
+	private static @Nullable Object read(Object message, Class<?> type, String accessor) {
+		try {
+			return type.getMethod(accessor).invoke(message);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new IncomparableValueException("its " + accessor + " cannot be read", ex);
+		}
 	}
 
 	/**

@@ -49,7 +49,7 @@ record RecordRow(String token, Fingerprint fingerprint, boolean completed, Store
 	 */
 	Claim toClaim(Fingerprint claimed) {
 		if (claimed.contradicts(this.fingerprint)) {
-			return new Claim.Mismatched();
+			return new Claim.Mismatched(this.completed ? null : this.remaining);
 		}
 		return this.completed ? new Claim.Completed(this.response, this.remaining) : new Claim.Pending(this.remaining);
 	}

@@ -41,7 +41,8 @@ public final class IdempotencyBackOff implements BiFunction<ConsumerRecord<?, ?>
 	public static <T extends FailedRecordProcessor> T addTo(T handler) {
 		handler.setBackOffFunction(new IdempotencyBackOff());
 		// The function is called for retryable exceptions only.
-		handler.addRetryableExceptions(IdempotencyPendingException.class, IdempotencyStoreUnavailableException.class);
+		handler.addRetryableExceptions(IdempotencyPendingException.class, IdempotencyMismatchException.class,
+				IdempotencyStoreUnavailableException.class);
 		// Otherwise a batch that has failed for another reason before would not wait.
 		handler.setResetStateOnExceptionChange(true);
 		return handler;
@@ -57,7 +58,8 @@ public final class IdempotencyBackOff implements BiFunction<ConsumerRecord<?, ?>
 	@Override
 	public @Nullable BackOff apply(ConsumerRecord<?, ?> record, Exception failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause instanceof IdempotencyPendingException || cause instanceof IdempotencyStoreUnavailableException) {
+			if (cause instanceof IdempotencyPendingException || cause instanceof IdempotencyStoreUnavailableException
+					|| (cause instanceof IdempotencyMismatchException mismatch && mismatch.getRetryAfter() != null)) {
 				ExponentialBackOff waiting = new ExponentialBackOff(FIRST_MILLIS, 2);
 				waiting.setMaxInterval(LONGEST_MILLIS);
 				return waiting;

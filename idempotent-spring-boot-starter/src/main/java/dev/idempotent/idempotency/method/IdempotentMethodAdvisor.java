@@ -161,7 +161,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 					new MethodOperation(operationSettings, kind(method), codec, asynchronous, participation,
 							transactions),
 					key(method, annotation, names, settings.values()),
-					arguments(method, annotation.ignore(), settings.values()));
+					arguments(method, annotation.key(), annotation.ignore(), settings.values()));
 		}
 
 		/**
@@ -220,9 +220,12 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			}
 		}
 
-		private static MethodArguments arguments(AnnotatedMethod method, String[] ignored, CanonicalValues values) {
+		private static MethodArguments arguments(AnnotatedMethod method, String key, String[] ignored,
+				CanonicalValues values) {
 			try {
-				return new MethodArguments(method, ignored, values);
+				MethodArguments arguments = new MethodArguments(method, ignored, values);
+				arguments.requireComparableKey(key);
+				return arguments;
 			}
 			catch (IncomparableValueException ex) {
 				throw method.invalid(Objects.requireNonNull(ex.getMessage()),

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.method;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.advice.ListenerMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
@@ -25,6 +27,8 @@ import org.springframework.core.GenericTypeResolver;
  * their comparison. Handles of the framework that calls a listener are not compared.
  */
 public final class MethodArguments {
+
+	private final Method method;
 
 	private final String described;
 
@@ -51,6 +55,7 @@ public final class MethodArguments {
 	 * @throws IncomparableValueException if the arguments cannot be compared
 	 */
 	public MethodArguments(AnnotatedMethod method, String[] ignored, CanonicalValues values) {
+		this.method = method.method();
 		this.described = method.describe();
 		this.names = method.parameterNames();
 		this.types = Stream.of(method.method().getGenericParameterTypes())
@@ -85,8 +90,24 @@ public final class MethodArguments {
 	}
 
 	/**
+	 * Requires that a key expression that is a whole argument can tell its values apart.
+	 * @param expression the expression
+	 * @throws IncomparableValueException if it cannot
+	 */
+	public void requireComparableKey(String expression) {
+		String name = expression.strip().startsWith("#") ? expression.strip().substring(1) : "";
+		int index = this.names.indexOf(name);
+		String obstacle = (index >= 0) ? this.values.obstacle(this.types.get(index)) : null;
+		if (obstacle != null) {
+			throw new IncomparableValueException(
+					"has the key '" + expression + "', whose values cannot be told apart: " + obstacle);
+		}
+	}
+
+	/**
 	 * Computes the fingerprint of a call. Arguments that are {@code null}, zero or
-	 * {@code false} are left out, so that a parameter can be added.
+	 * {@code false} are left out, so that a parameter can be added. Of the payload of a
+	 * message, what has arrived is compared, unless a part of it is ignored.
 	 * @param arguments the arguments, in order
 	 * @return the fingerprint
 	 * @throws IncomparableValueException if an argument cannot be compared
@@ -104,6 +125,11 @@ public final class MethodArguments {
 	}
 
 	private byte[] encode(int index, @Nullable Object argument, OmittedMembers below) {
+		byte[] arrived = (argument != null && below == OmittedMembers.NONE)
+				? ListenerMethod.payloadOf(this.method, argument) : null;
+		if (arrived != null) {
+			return arrived;
+		}
 		try {
 			return this.values.encode(this.types.get(index), argument, below);
 		}

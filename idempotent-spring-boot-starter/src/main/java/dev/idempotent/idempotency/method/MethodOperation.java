@@ -87,7 +87,8 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 		if (claim instanceof Claim.Pending pending) {
 			throw new IdempotencyPendingException(key, pending.remainingLease());
 		}
-		throw new IdempotencyMismatchException(key);
+		throw new IdempotencyMismatchException(key,
+				(claim instanceof Claim.Mismatched mismatched) ? mismatched.remainingLease() : null);
 	}
 
 	private Claimant claimant(IdempotencyEngine engine, IdempotencyKey key, Fingerprint fingerprint) {

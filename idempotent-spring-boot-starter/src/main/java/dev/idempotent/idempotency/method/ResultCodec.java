@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -20,6 +21,7 @@ import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JavaType;
+import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -70,7 +72,45 @@ public final class ResultCodec {
 		JavaType declared = json
 			.constructType(GenericTypeResolver.resolveType(method.method().getGenericReturnType(), method.type()));
 		JavaType[] later = declared.findTypeParameters(CompletionStage.class);
-		return new ResultCodec(json, values, (later.length > 0) ? later[0] : declared, method.describe());
+		JavaType type = (later.length > 0) ? later[0] : declared;
+		requireReadable(method, type, json);
+		return new ResultCodec(json, values, type, method.describe());
+	}
+
+	/**
+	 * Requires that a result can be read as its declared type, which the document of an
+	 * empty one shows.
+	 */
+	private static void requireReadable(AnnotatedMethod method, JavaType type, JsonMapper json) {
+		if (type.isJavaLangObject()) {
+			throw unreadable(method, type, "would be read as a map, a list or a scalar", null);
+		}
+		try {
+			Object unused = json.readValue(sample(type), type);
+		}
+		catch (InvalidDefinitionException ex) {
+			throw unreadable(method, type, "cannot be read from JSON: " + ex.getOriginalMessage(), ex);
+		}
+		catch (JacksonException ex) {
+			// The document lacks members of the type, which is known.
+		}
+	}
+
+	private static IdempotentConfigurationException unreadable(AnnotatedMethod method, JavaType type, String problem,
+			@Nullable Exception cause) {
+		return method.invalid("returns " + type.toCanonical() + ", which a retry could not get: it " + problem,
+				"Return a type of your own that Jackson can read, such as a record: the content of a page or the body of "
+						+ "a response instead of the whole, and for several subtypes their common type with "
+						+ "@JsonTypeInfo. For no result, return void.",
+				cause);
+	}
+
+	private static String sample(JavaType type) {
+		if (type.isCollectionLikeType() || type.isArrayType()) {
+			return "[" + sample(type.getContentType()) + "]";
+		}
+		return (type.isMapLikeType() && !type.getContentType().isJavaLangObject())
+				? "{\"a\":" + sample(type.getContentType()) + "}" : "{}";
 	}
 
 	/**

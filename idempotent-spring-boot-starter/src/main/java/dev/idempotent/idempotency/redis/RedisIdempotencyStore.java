@@ -57,7 +57,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 			case "ACQUIRED" -> new Claim.Acquired();
 			case "PENDING" -> new Claim.Pending(remaining(reply));
 			case "COMPLETED" -> new Claim.Completed(value(key, reply).response(), remaining(reply));
-			case "MISMATCHED" -> new Claim.Mismatched();
+			case "MISMATCHED" -> new Claim.Mismatched((reply.size() > 1) ? remaining(reply) : null);
 			default -> throw unexpected(key, outcome);
 		};
 	}

@@ -102,7 +102,7 @@ final class SagaMethod implements SagaDefinition {
 		this.timeout = timeout(method, timeout);
 		this.namespace = namespace;
 		this.key = key(method, annotation.key(), this.names, values);
-		this.arguments = arguments(method, values);
+		this.arguments = arguments(method, annotation.key(), values);
 		this.results = new ResultCodec(json, values, typeOf(method.method().getGenericReturnType(), method, json),
 				method.describe());
 		this.body = body;
@@ -153,9 +153,11 @@ final class SagaMethod implements SagaDefinition {
 		}
 	}
 
-	private static MethodArguments arguments(AnnotatedMethod method, CanonicalValues values) {
+	private static MethodArguments arguments(AnnotatedMethod method, String key, CanonicalValues values) {
 		try {
-			return new MethodArguments(method, new String[0], values);
+			MethodArguments arguments = new MethodArguments(method, new String[0], values);
+			arguments.requireComparableKey(key);
+			return arguments;
 		}
 		catch (IncomparableValueException ex) {
 			throw method.invalid(Objects.requireNonNull(ex.getMessage()),

@@ -2,7 +2,8 @@
 -- again to the token that owns it, so that a claim can be repeated after a lost reply.
 -- KEYS: key. ARGV: value of the key if it is granted (RedisValue describes the format), lease in ms.
 -- Returns {'ACQUIRED'}, {'PENDING', remaining lease in ms}, {'COMPLETED', remaining retention in ms, value},
--- {'MISMATCHED'} or, for a value that this library did not write, {'FOREIGN'}.
+-- {'MISMATCHED', remaining lease in ms} of a PENDING key, {'MISMATCHED'} of a COMPLETED one or, for a value that this
+-- library did not write, {'FOREIGN'}.
 local key, claim, lease = KEYS[1], ARGV[1], ARGV[2]
 
 -- Not SET with NX: a replay must not need a server that accepts writes.
@@ -25,7 +26,7 @@ end
 -- The state is followed by the version of the fingerprint and by its digest.
 if string.sub(value, stored + 1, stored + 4) == string.sub(claim, own + 1, own + 4)
     and string.sub(value, stored + 5, stored + #claim - own) ~= string.sub(claim, own + 5) then
-  return {'MISMATCHED'}
+  return pending and {'MISMATCHED', redis.call('PTTL', key)} or {'MISMATCHED'}
 end
 if pending then
   return {'PENDING', redis.call('PTTL', key)}

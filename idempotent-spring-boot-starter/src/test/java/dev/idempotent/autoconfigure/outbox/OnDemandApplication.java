@@ -84,7 +84,7 @@ final class OnDemandApplication {
 	static class Payments {
 
 		@Transactional
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", ignore = "work")
 		public void pay(String id, Runnable work) {
 			work.run();
 		}

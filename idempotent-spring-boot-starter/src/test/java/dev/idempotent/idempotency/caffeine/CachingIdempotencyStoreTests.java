@@ -58,7 +58,7 @@ class CachingIdempotencyStoreTests {
 		IdempotencyStore cached = cached(1_000_000, MINUTE);
 		IdempotencyKey key = key("a");
 		cached.complete(key, FINGERPRINT, "owner", response(10), MINUTE);
-		assertThat(cached.claim(key, OTHER, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
+		assertThat(cached.claim(key, OTHER, "rival", MINUTE)).isEqualTo(new Claim.Mismatched(null));
 		assertThat(cached.claim(key, new Fingerprint(0, "x"), "rival", MINUTE)).isInstanceOf(Claim.Completed.class);
 	}
 

@@ -171,7 +171,7 @@ class TransactionDecisionsTests {
 	void tellADuplicateThatTheDatabaseRefuses() {
 		this.database.answer = new Claim.Pending(LEASE);
 		claimant().claim();
-		this.database.answer = new Claim.Mismatched();
+		this.database.answer = new Claim.Mismatched(null);
 		claimant().claim();
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.IN_PROGRESS, Outcome.MISMATCHED);
 	}

@@ -91,7 +91,7 @@ class UnsettledKeysTests {
 
 	@Test
 	void areGoneIfTheDatabaseRefusesTheKey() {
-		this.database.answer = new Claim.Mismatched();
+		this.database.answer = new Claim.Mismatched(null);
 		transactional().claim();
 		this.database.answer = new Claim.Pending(LEASE);
 		transactional().claim();

@@ -46,6 +46,11 @@ class IdempotencyBackOffTests {
 	}
 
 	@Test
+	void settlesNoRecordWhileAnotherCallHasItsKey() {
+		assertThat(start(new IdempotencyMismatchException(KEY, Duration.ofSeconds(30))).nextBackOff()).isEqualTo(100);
+	}
+
+	@Test
 	void looksAtCausesToo() {
 		Exception pending = new IdempotencyPendingException(KEY, Duration.ofSeconds(30));
 		Exception wrapped = new ListenerExecutionFailedException("failed", new IllegalStateException(pending));

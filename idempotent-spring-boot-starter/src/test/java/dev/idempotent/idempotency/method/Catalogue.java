@@ -1,11 +1,16 @@
 package dev.idempotent.idempotency.method;
 
+import java.math.BigDecimal;
+import java.time.OffsetDateTime;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import org.jspecify.annotations.Nullable;
@@ -117,6 +122,36 @@ class Catalogue extends Shelf<Shelf.Article> {
 	public Circle circleInTransaction(String key) {
 		this.effects.add(key);
 		return new Circle();
+	}
+
+	@Idempotent(name = "secret", key = "#key")
+	public Secret secret(String key) {
+		return new Secret(make().name(), "1234");
+	}
+
+	@Idempotent(name = "secret-in-transaction", key = "#key", guarantee = Guarantee.TRANSACTION)
+	public Secret secretInTransaction(String key) {
+		this.effects.add(key);
+		return new Secret(key, "1234");
+	}
+
+	@Idempotent(name = "offset", key = "#key")
+	public OffsetDateTime offset(String key) {
+		make();
+		return OffsetDateTime.parse("2026-01-01T00:00+01:00");
+	}
+
+	@Idempotent(name = "prices", key = "#key")
+	public Map<String, Object> prices(String key) {
+		return Map.of(make().name(), new BigDecimal("1.5"));
+	}
+
+	@Idempotent(name = "tags", key = "#key")
+	public Collection<String> tags(String key) {
+		return Set.of(make().name());
+	}
+
+	record Secret(String name, @JsonIgnore String pin) {
 	}
 
 }

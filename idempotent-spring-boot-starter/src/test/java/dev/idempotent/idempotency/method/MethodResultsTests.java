@@ -112,6 +112,38 @@ class MethodResultsTests {
 		});
 	}
 
+	@ParameterizedTest
+	@MethodSource("differing")
+	void thatARetryWouldGetDifferentlyAreReturnedOnceUnderALease(Function<Catalogue, @Nullable Object> call) {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			assertThat(call.apply(catalogue)).isNotNull();
+			assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> call.apply(catalogue))
+				.withMessageContaining("its result could not be stored");
+			assertThat(catalogue.runs()).isOne();
+		});
+	}
+
+	static Stream<Named<Function<Catalogue, @Nullable Object>>> differing() {
+		return Stream.of(Named.of("hidden member", (catalogue) -> catalogue.secret("k")),
+				Named.of("offset", (catalogue) -> catalogue.offset("k")),
+				Named.of("decimal number in a map", (catalogue) -> catalogue.prices("k")),
+				Named.of("set declared as a collection", (catalogue) -> catalogue.tags("k")));
+	}
+
+	@Test
+	void thatARetryWouldGetDifferentlyRollBackTheirTransaction() {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			assertThatExceptionOfType(IdempotencyResultException.class)
+				.isThrownBy(() -> catalogue.secretInTransaction("k"))
+				.withMessageContainingAll("secretInTransaction", "differs from what a retry would get", "'pin'")
+				.withMessageNotContaining("1234");
+			assertThat(context.getBean(Effects.class).committed()).isEmpty();
+			assertThat(context.getBean(Effects.class).records()).isZero();
+		});
+	}
+
 	@Test
 	void ofFailedFuturesReleaseTheKey() {
 		this.application.run((context) -> {

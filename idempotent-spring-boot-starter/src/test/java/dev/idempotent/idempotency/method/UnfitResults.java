@@ -9,6 +9,8 @@ import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import org.springframework.data.domain.Page;
+import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import reactor.core.publisher.Flux;
@@ -73,6 +75,49 @@ final class UnfitResults {
 		@Idempotent(key = "#id")
 		public Future<String> place(String id) {
 			return CompletableFuture.completedFuture(id);
+		}
+
+	}
+
+	static class AnyObject {
+
+		@Idempotent(key = "#id")
+		public Object place(String id) {
+			return id;
+		}
+
+	}
+
+	static class OnePage {
+
+		@Idempotent(key = "#id")
+		public Page<String> place(String id) {
+			return Page.empty();
+		}
+
+	}
+
+	static class OneResponseEntity {
+
+		@Idempotent(key = "#id")
+		public ResponseEntity<String> place(String id) {
+			return ResponseEntity.ok(id);
+		}
+
+	}
+
+	sealed interface Payment permits ByCard {
+
+	}
+
+	record ByCard(String number) implements Payment {
+	}
+
+	static class SealedWithoutTypes {
+
+		@Idempotent(key = "#id")
+		public List<Payment> place(String id) {
+			return List.of(new ByCard(id));
 		}
 
 	}

@@ -91,7 +91,7 @@ class ScriptSenderIntegrationTests {
 		assertThat(store.claim(this.key, REQUEST, "rival", MINUTE)).isInstanceOfSatisfying(Claim.Pending.class,
 				(pending) -> assertThat(pending.remainingLease()).isPositive());
 		assertThat(store.claim(this.key, Samples.fingerprint("other request"), "rival", MINUTE))
-			.isEqualTo(new Claim.Mismatched());
+			.isEqualTo(new Claim.Mismatched(null));
 		store.complete(this.key, REQUEST, "owner", RESPONSE, MINUTE);
 		assertThat(store.claim(this.key, REQUEST, "rival", MINUTE)).is(Samples.completed(RESPONSE));
 		assertThat(store.find(this.key)).extracting(StoredKey::token, StoredKey::response)
