@@ -72,9 +72,20 @@ public final class AnnotatedMethodsCheck {
 	 * @param annotation the annotation
 	 */
 	public AnnotatedMethodsCheck(ConfigurableListableBeanFactory beans, Class<? extends Annotation> annotation) {
+		this(beans, annotation, advisorsIn(beans, annotation));
+		Assert.state(!this.advisors.isEmpty(), () -> "No AdvisorBeanPostProcessor has an advisor of " + annotation);
+	}
+
+	private AnnotatedMethodsCheck(ConfigurableListableBeanFactory beans, Class<? extends Annotation> annotation,
+			List<AnnotatedMethodAdvisor<?>> advisors) {
 		this.beans = beans;
 		this.annotation = annotation;
-		this.advisors = beans.getBeansOfType(AdvisorBeanPostProcessor.class)
+		this.advisors = advisors;
+	}
+
+	private static List<AnnotatedMethodAdvisor<?>> advisorsIn(ConfigurableListableBeanFactory beans,
+			Class<? extends Annotation> annotation) {
+		return beans.getBeansOfType(AdvisorBeanPostProcessor.class)
 			.values()
 			.stream()
 			.map(AdvisorBeanPostProcessor::advisor)
@@ -82,7 +93,6 @@ public final class AnnotatedMethodsCheck {
 			.<AnnotatedMethodAdvisor<?>>map((advisor) -> (AnnotatedMethodAdvisor<?>) advisor)
 			.filter((advisor) -> advisor.annotation() == annotation)
 			.toList();
-		Assert.state(!this.advisors.isEmpty(), () -> "No AdvisorBeanPostProcessor has an advisor of " + annotation);
 	}
 
 	/**
@@ -114,6 +124,55 @@ public final class AnnotatedMethodsCheck {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Finds the annotated methods that are advised in this context and in its parents. A
+	 * bean that a test has replaced is not advised, and one that a context repeats under
+	 * the name that it has in a parent is found in that context only.
+	 * @return the methods, once for each bean
+	 */
+	public List<BeanMethod> findAdvised() {
+		List<BeanMethod> found = new ArrayList<>();
+		addAdvised(found, new HashSet<>());
+		return found;
+	}
+
+	private void addAdvised(List<BeanMethod> found, Set<String> repeated) {
+		List<String> names = List.of(this.beans.getBeanNamesForType(Object.class, true, false));
+		for (String name : names) {
+			if (!isScopedProxy(name) && !repeated.contains(name) && !isReplaced(name)) {
+				AnnotatedMethod.findAll(this.annotation, typeOf(name))
+					.stream()
+					.filter((method) -> this.advisors.stream()
+						.anyMatch((advisor) -> advisor.matches(method.method(), method.type())))
+					.forEach((method) -> found.add(new BeanMethod(displayName(name), targetOf(name), method)));
+			}
+		}
+		repeated.addAll(names);
+		if (this.beans.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) {
+			List<AnnotatedMethodAdvisor<?>> inherited = advisorsIn(parent, this.annotation);
+			if (!inherited.isEmpty()) {
+				new AnnotatedMethodsCheck(parent, this.annotation, inherited).addAdvised(found, repeated);
+			}
+		}
+	}
+
+	private static String displayName(String beanName) {
+		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
+	}
+
+	private boolean isReplaced(String beanName) {
+		Object bean = beanOf(beanName);
+		return bean != null && this.beans.containsSingleton(BEAN_OVERRIDES) && !hasAdvice(bean);
+	}
+
+	private @Nullable Object targetOf(String beanName) {
+		Object target = beanOf(beanName);
+		for (Object next = target; next != null; next = AopProxyUtils.getSingletonTarget(next)) {
+			target = next;
+		}
+		return target;
 	}
 
 	/**
@@ -287,6 +346,17 @@ public final class AnnotatedMethodsCheck {
 	private static boolean isRepository(Class<?> type) {
 		return type.getName().equals(REPOSITORY)
 				|| Arrays.stream(type.getInterfaces()).anyMatch(AnnotatedMethodsCheck::isRepository);
+	}
+
+	/**
+	 * An annotated method of a bean.
+	 *
+	 * @param bean the name of the bean
+	 * @param instance the bean without its proxies, or {@code null} if it has not been
+	 * created, or is created for each use
+	 * @param method the method
+	 */
+	public record BeanMethod(String bean, @Nullable Object instance, AnnotatedMethod method) {
 	}
 
 }

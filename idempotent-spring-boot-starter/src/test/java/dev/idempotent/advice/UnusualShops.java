@@ -40,11 +40,11 @@ final class UnusualShops {
 	interface PlainClient extends Shop {
 
 		@Override
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "plain-client.order")
 		Receipt order(Order order);
 
 		@Override
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "plain-client.book")
 		Receipt book(Order order);
 
 	}

@@ -36,7 +36,7 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled Whether the @Idempotent annotation has an effect.
  * @param namespace Name that separates the keys of this application from those of others
- * in a shared store. Defaults to spring.application.name.
+ * in a shared store. Required, and must never change.
  * @param store Where keys are stored. Defaults to Redis if the application uses it, and
  * to its database otherwise.
  * @param guarantee Guarantee of operations that specify none. Unset, it is lease, and a

@@ -26,6 +26,7 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.KeyExpression;
+import dev.idempotent.idempotency.operation.OperationNames;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -156,10 +157,10 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			IdempotencyTransactions transactions = (operationSettings.guarantee() == Guarantee.TRANSACTION)
 					? transactions(method, asynchronous, settings) : null;
 			Propagation participation = participation(method, asynchronous, transactions, settings);
-			return new IdempotentMethod(method.describe(),
-					new MethodOperation(operationSettings, kind(method), codec, asynchronous, participation,
-							transactions),
-					key(method, annotation, names), arguments(method, names, annotation.ignore()));
+			KeyExpression key = key(method, annotation, names);
+			OperationNames.require(method.type(), method.method(), annotation);
+			return new IdempotentMethod(method.describe(), new MethodOperation(operationSettings, kind(method), codec,
+					asynchronous, participation, transactions), key, arguments(method, names, annotation.ignore()));
 		}
 
 		/**

@@ -25,7 +25,7 @@ final class UnfitResults {
 
 	static class OneMono {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-mono.place")
 		public Mono<String> place(String id) {
 			return Mono.just(id);
 		}
@@ -34,7 +34,7 @@ final class UnfitResults {
 
 	static class ManyFlux {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "many-flux.place")
 		public Flux<String> place(String id) {
 			return Flux.just(id);
 		}
@@ -43,7 +43,7 @@ final class UnfitResults {
 
 	static class OneStream {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-stream.place")
 		public Stream<String> place(String id) {
 			return Stream.of(id);
 		}
@@ -52,7 +52,7 @@ final class UnfitResults {
 
 	static class OneInputStream {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-input-stream.place")
 		public InputStream place(String id) {
 			return InputStream.nullInputStream();
 		}
@@ -61,7 +61,7 @@ final class UnfitResults {
 
 	static class OneIterator {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-iterator.place")
 		public Iterator<String> place(String id) {
 			return List.of(id).iterator();
 		}
@@ -70,7 +70,7 @@ final class UnfitResults {
 
 	static class OneFuture {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-future.place")
 		public Future<String> place(String id) {
 			return CompletableFuture.completedFuture(id);
 		}
@@ -79,7 +79,7 @@ final class UnfitResults {
 
 	static class FutureInTransaction {
 
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "future-in-transaction.place")
 		public CompletableFuture<String> place(String id) {
 			return CompletableFuture.completedFuture(id);
 		}
@@ -89,7 +89,7 @@ final class UnfitResults {
 	static class ReadOnly {
 
 		@Transactional(readOnly = true)
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "read-only.place")
 		public String place(String id) {
 			return id;
 		}
@@ -99,7 +99,7 @@ final class UnfitResults {
 	static class NotSupported {
 
 		@Transactional(propagation = Propagation.NOT_SUPPORTED)
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "not-supported.place")
 		public String place(String id) {
 			return id;
 		}
@@ -109,7 +109,7 @@ final class UnfitResults {
 	static class Never {
 
 		@Transactional(propagation = Propagation.NEVER)
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "never.place")
 		public String place(String id) {
 			return id;
 		}
@@ -118,7 +118,7 @@ final class UnfitResults {
 
 	static class InTransaction {
 
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "in-transaction.place")
 		public String place(String id) {
 			return id;
 		}
