@@ -32,9 +32,9 @@ class PublicApiTests {
 	 */
 	private static final Path API = Path.of("src/test/resources/public-api.txt");
 
-	private static final int MOST_API_TYPES = 79;
+	private static final int MOST_API_TYPES = 80;
 
-	private static final int MOST_PUBLIC_TYPES = 165;
+	private static final int MOST_PUBLIC_TYPES = 167;
 
 	private static final Set<String> OF_EVERY_TYPE = Set.of("equals", "hashCode", "toString", "values", "valueOf");
 

@@ -8,7 +8,6 @@ import java.util.Locale;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
-import dev.idempotent.autoconfigure.Namespace;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStore;
@@ -61,7 +60,7 @@ public final class IdempotencyAutoConfiguration {
 	@Bean
 	KeySettings idempotencyKeySettings(ListableBeanFactory beans, IdempotencyProperties properties,
 			IdempotencyProperties.ReplayCache cache, @Value("${spring.application.name:}") String applicationName) {
-		String namespace = Namespace.require(properties.namespace(), applicationName);
+		String namespace = IdempotencyProperties.requireNamespace(properties.namespace(), applicationName);
 		requireStore(beans, properties, cache);
 		return new KeySettings(namespace, properties.maxRun(), properties.onStoreFailure() == OnStoreFailure.PROCEED,
 				cache.isOn() ? cache.ttl() : null);

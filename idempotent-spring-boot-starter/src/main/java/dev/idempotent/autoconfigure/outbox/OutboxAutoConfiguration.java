@@ -15,8 +15,8 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
-import dev.idempotent.autoconfigure.Namespace;
 import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyProperties;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
@@ -190,7 +190,7 @@ final class OutboxAutoConfiguration {
 			@Value("${idempotent.namespace:}") String namespace,
 			@Value("${spring.application.name:}") String applicationName, OutboxActivation activation) {
 		String source = (properties.source() != null) ? properties.source()
-				: sourceOf(Namespace.require(namespace, applicationName));
+				: sourceOf(IdempotencyProperties.requireNamespace(namespace, applicationName));
 		PayloadWriter writer = writers.getIfAvailable(() -> json(mappers.getIfUnique(JsonMapper::shared)));
 		return new TransactionBoundOutbox(topics, writer, source, contributors.orderedStream().toList(),
 				InstantSource.system(), activation.listener(), properties.order() == OutboxProperties.Order.KEY);

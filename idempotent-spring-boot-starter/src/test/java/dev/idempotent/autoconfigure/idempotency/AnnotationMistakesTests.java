@@ -124,7 +124,11 @@ class AnnotationMistakesTests {
 
 	@Test
 	void includeANameOfTwoHandlers() {
-		assertStops(MistakenHandlers.SharedName.class, "has the name 'order', as has ", "a name of its own");
+		this.application.withUserConfiguration(MistakenHandlers.SharedName.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContainingAll("has the name 'order', as has ", "place(java.lang.String)",
+						"place(java.lang.String, java.lang.String)"));
 	}
 
 	@Test

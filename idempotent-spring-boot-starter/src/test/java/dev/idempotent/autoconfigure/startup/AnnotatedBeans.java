@@ -123,7 +123,7 @@ final class AnnotatedBeans {
 	}
 
 	@Retention(RetentionPolicy.RUNTIME)
-	@Idempotent(key = "'key'")
+	@Idempotent(key = "'key'", name = "once")
 	@interface Once {
 
 	}

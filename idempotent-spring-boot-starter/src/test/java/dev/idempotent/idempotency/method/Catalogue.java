@@ -70,14 +70,9 @@ class Catalogue extends Shelf<Shelf.Article> {
 		return make().number();
 	}
 
-	@Idempotent(key = "#key", name = "text")
+	@Idempotent(key = "#key", name = "catalogue.text")
 	public String text(String key) {
 		return make().name();
-	}
-
-	@Idempotent(key = "#key", name = "text")
-	public Article textAsArticle(String key) {
-		return make();
 	}
 
 	@Idempotent(key = "#key", name = "catalogue.act")
