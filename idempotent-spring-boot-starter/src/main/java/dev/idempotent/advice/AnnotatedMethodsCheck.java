@@ -128,34 +128,26 @@ public final class AnnotatedMethodsCheck {
 
 	/**
 	 * Finds the annotated methods that are advised in this context and in its parents. A
-	 * bean that a test has replaced is not advised, and one that a context repeats under
-	 * the name that it has in a parent is found in that context only.
+	 * bean that a test has replaced is not advised.
 	 * @return the methods, once for each bean
 	 */
 	public List<BeanMethod> findAdvised() {
 		List<BeanMethod> found = new ArrayList<>();
-		addAdvised(found, new HashSet<>());
-		return found;
-	}
-
-	private void addAdvised(List<BeanMethod> found, Set<String> repeated) {
-		List<String> names = List.of(this.beans.getBeanNamesForType(Object.class, true, false));
-		for (String name : names) {
-			if (!isScopedProxy(name) && !repeated.contains(name) && !isReplaced(name)) {
+		for (String name : this.beans.getBeanNamesForType(Object.class, true, false)) {
+			if (!isScopedProxy(name)) {
 				AnnotatedMethod.findAll(this.annotation, typeOf(name))
 					.stream()
 					.filter((method) -> this.advisors.stream()
 						.anyMatch((advisor) -> advisor.matches(method.method(), method.type())))
+					.filter((method) -> !isReplaced(name))
 					.forEach((method) -> found.add(new BeanMethod(displayName(name), targetOf(name), method)));
 			}
 		}
-		repeated.addAll(names);
 		if (this.beans.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) {
 			List<AnnotatedMethodAdvisor<?>> inherited = advisorsIn(parent, this.annotation);
-			if (!inherited.isEmpty()) {
-				new AnnotatedMethodsCheck(parent, this.annotation, inherited).addAdvised(found, repeated);
-			}
+			found.addAll(new AnnotatedMethodsCheck(parent, this.annotation, inherited).findAdvised());
 		}
+		return found;
 	}
 
 	private static String displayName(String beanName) {
