@@ -102,18 +102,20 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theTestSupportKnowsWhatItsReadersTestWith = room(TEST, ROOT, OUTBOX, "java..",
-			"org.jspecify..", "org.assertj..", "org.awaitility..", "org.junit.jupiter.api..", "org.opentest4j..",
-			"org.springframework.core.env..", "org.springframework.http..", "org.springframework.mock.web..",
-			"org.springframework.test.web.servlet..", "org.springframework.transaction.support..",
-			"org.springframework.util..", "org.springframework.web.context..");
+			"com.tngtech.archunit..", "org.jspecify..", "org.assertj..", "org.awaitility..", "org.junit.jupiter.api..",
+			"org.opentest4j..", "org.springframework.core.env..", "org.springframework.http..",
+			"org.springframework.mock.web..", "org.springframework.test.web.servlet..",
+			"org.springframework.transaction.support..", "org.springframework.util..",
+			"org.springframework.web.context..");
 
 	@ArchTest
 	static final ArchRule onlyTestSupportKnowsLibrariesOfTests = noClasses().that()
 		.resideOutsideOfPackages(TEST, AUTOCONFIGURE + ".test")
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage(TEST, "org.assertj..", "org.awaitility..", "org.junit..", "org.opentest4j..",
-				"org.springframework.boot.test..", "org.springframework.mock..", "org.springframework.test..");
+		.resideInAnyPackage(TEST, "com.tngtech.archunit..", "org.assertj..", "org.awaitility..", "org.junit..",
+				"org.opentest4j..", "org.springframework.boot.test..", "org.springframework.mock..",
+				"org.springframework.test..");
 
 	@ArchTest
 	static final ArchRule theEngineKnowsNoTechnology = room(ENGINE, SHARED, ENCRYPTION, ROOT, WORK, "java..",

@@ -72,9 +72,20 @@ public final class AnnotatedMethodsCheck {
 	 * @param annotation the annotation
 	 */
 	public AnnotatedMethodsCheck(ConfigurableListableBeanFactory beans, Class<? extends Annotation> annotation) {
+		this(beans, annotation, advisorsIn(beans, annotation));
+		Assert.state(!this.advisors.isEmpty(), () -> "No AdvisorBeanPostProcessor has an advisor of " + annotation);
+	}
+
+	private AnnotatedMethodsCheck(ConfigurableListableBeanFactory beans, Class<? extends Annotation> annotation,
+			List<AnnotatedMethodAdvisor<?>> advisors) {
 		this.beans = beans;
 		this.annotation = annotation;
-		this.advisors = beans.getBeansOfType(AdvisorBeanPostProcessor.class)
+		this.advisors = advisors;
+	}
+
+	private static List<AnnotatedMethodAdvisor<?>> advisorsIn(ConfigurableListableBeanFactory beans,
+			Class<? extends Annotation> annotation) {
+		return beans.getBeansOfType(AdvisorBeanPostProcessor.class)
 			.values()
 			.stream()
 			.map(AdvisorBeanPostProcessor::advisor)
@@ -82,7 +93,6 @@ public final class AnnotatedMethodsCheck {
 			.<AnnotatedMethodAdvisor<?>>map((advisor) -> (AnnotatedMethodAdvisor<?>) advisor)
 			.filter((advisor) -> advisor.annotation() == annotation)
 			.toList();
-		Assert.state(!this.advisors.isEmpty(), () -> "No AdvisorBeanPostProcessor has an advisor of " + annotation);
 	}
 
 	/**
@@ -114,6 +124,47 @@ public final class AnnotatedMethodsCheck {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Finds the annotated methods that are advised in this context and in its parents. A
+	 * bean that a test has replaced is not advised.
+	 * @return the methods, once for each bean
+	 */
+	public List<BeanMethod> findAdvised() {
+		List<BeanMethod> found = new ArrayList<>();
+		for (String name : this.beans.getBeanNamesForType(Object.class, true, false)) {
+			if (!isScopedProxy(name)) {
+				AnnotatedMethod.findAll(this.annotation, typeOf(name))
+					.stream()
+					.filter((method) -> this.advisors.stream()
+						.anyMatch((advisor) -> advisor.matches(method.method(), method.type())))
+					.filter((method) -> !isReplaced(name))
+					.forEach((method) -> found.add(new BeanMethod(displayName(name), targetOf(name), method)));
+			}
+		}
+		if (this.beans.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) {
+			List<AnnotatedMethodAdvisor<?>> inherited = advisorsIn(parent, this.annotation);
+			found.addAll(new AnnotatedMethodsCheck(parent, this.annotation, inherited).findAdvised());
+		}
+		return found;
+	}
+
+	private static String displayName(String beanName) {
+		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
+	}
+
+	private boolean isReplaced(String beanName) {
+		Object bean = beanOf(beanName);
+		return bean != null && this.beans.containsSingleton(BEAN_OVERRIDES) && !hasAdvice(bean);
+	}
+
+	private @Nullable Object targetOf(String beanName) {
+		Object target = beanOf(beanName);
+		for (Object next = target; next != null; next = AopProxyUtils.getSingletonTarget(next)) {
+			target = next;
+		}
+		return target;
 	}
 
 	/**
@@ -287,6 +338,17 @@ public final class AnnotatedMethodsCheck {
 	private static boolean isRepository(Class<?> type) {
 		return type.getName().equals(REPOSITORY)
 				|| Arrays.stream(type.getInterfaces()).anyMatch(AnnotatedMethodsCheck::isRepository);
+	}
+
+	/**
+	 * An annotated method of a bean.
+	 *
+	 * @param bean the name of the bean
+	 * @param instance the bean without its proxies, or {@code null} if it has not been
+	 * created, or is created for each use
+	 * @param method the method
+	 */
+	public record BeanMethod(String bean, @Nullable Object instance, AnnotatedMethod method) {
 	}
 
 }

@@ -53,11 +53,21 @@ public @interface Idempotent {
 	String key() default "";
 
 	/**
-	 * The operation name, part of every key that is not a client header: operations share
-	 * their keys if they have the same name. Set it before you rename a method whose keys
-	 * must stay valid. Required with {@link KeySource#TOKEN}, as the purpose of the
-	 * tokens.
-	 * @return the name, or an empty string for class, method and parameter types
+	 * The operation name, part of every key that is not a client header. Required for
+	 * these: on every method that is not a web handler, and on a web handler with
+	 * {@link #key()} or another source than {@link KeySource#HEADER}; with
+	 * {@link KeySource#TOKEN} it is the purpose of the tokens. It must never change,
+	 * because completed calls would run again.
+	 * <p>
+	 * A name that is part of keys belongs to one method of one bean; a method and a web
+	 * handler may have the same name, because their keys are of different kinds. Two
+	 * beans of one class need a method with a name of its own each, such as in a subclass
+	 * that overrides and annotates it.
+	 * <p>
+	 * A name has at most 100 characters: letters ({@code A} to {@code Z} in both cases),
+	 * digits, dots, hyphens and underscores, the first of which is a letter or a digit.
+	 * Placeholders are not replaced.
+	 * @return the name, or an empty string if all keys are client headers
 	 */
 	String name() default "";
 

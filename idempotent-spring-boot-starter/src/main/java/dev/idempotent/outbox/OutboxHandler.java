@@ -38,12 +38,12 @@ public @interface OutboxHandler {
 	String type();
 
 	/**
-	 * The name of the handler, which identifies it in rows, meters and operations. Keep
-	 * it when you rename the method: events that wait for a handler of another name are
-	 * not handled.
-	 * @return the name; empty for {@code <bean>.<method>}
+	 * The name of the handler, which identifies it in rows, meters and operations. It is
+	 * unique and must never change, because events that wait for a handler of another
+	 * name are not handled.
+	 * @return the name, of 1 to 200 characters without spaces and colons
 	 */
-	String name() default "";
+	String name();
 
 	/**
 	 * Whether the method runs in a transaction that also removes the event. With

@@ -44,12 +44,12 @@ public @interface Saga {
 	String key() default "";
 
 	/**
-	 * The name under which the saga is stored. Any instance that has a saga of this name
-	 * can take it over.
-	 * @return the name, of at most 100 characters; by default, the simple name of the
-	 * class, a dot and the name of the method
+	 * The name under which the saga is stored, and part of its key. Any instance that has
+	 * a saga of this name can take it over. It is unique and must never change, because
+	 * open sagas of another name are not continued.
+	 * @return the name, of 1 to 100 characters, not blank
 	 */
-	String name() default "";
+	String name();
 
 	/**
 	 * The time after which a saga that has not completed is undone, such as {@code 10m}.

@@ -104,7 +104,7 @@ class AsyncPlacementTests {
 		}
 
 		@Async
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "async-shop.order")
 		public CompletableFuture<Receipt> order(Order order) {
 			this.work.run(order);
 			return this.gate;
@@ -112,7 +112,7 @@ class AsyncPlacementTests {
 
 		@Async
 		@Transactional
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "async-shop.book")
 		public void book(Order order) {
 			this.work.run(order);
 		}

@@ -74,7 +74,7 @@ class ListenerMethodTests {
 
 	abstract static class Base<T> {
 
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "base.handle")
 		void handle(T payload) {
 		}
 
@@ -90,7 +90,7 @@ class ListenerMethodTests {
 
 	interface Contract<T> {
 
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "contract.handle")
 		default void handle(List<T> payload) {
 		}
 

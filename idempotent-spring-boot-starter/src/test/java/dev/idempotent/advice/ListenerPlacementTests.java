@@ -87,13 +87,13 @@ class ListenerPlacementTests {
 		}
 
 		@EventListener
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "listener.on")
 		void on(Shop.Order order) {
 			this.work.run(new Shop.Order("lease " + order.id()));
 		}
 
 		@EventListener
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "listener.on-in-transaction")
 		void onInTransaction(Shop.Order order) {
 			this.work.run(order);
 		}
@@ -110,14 +110,14 @@ class ListenerPlacementTests {
 
 		@TransactionalEventListener
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "late-listener.on")
 		void on(Shop.Order order) {
 			this.work.run(new Shop.Order("lease " + order.id()));
 		}
 
 		@TransactionalEventListener
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "late-listener.on-in-transaction")
 		void onInTransaction(Shop.Order order) {
 			this.work.run(order);
 		}
@@ -133,13 +133,13 @@ class ListenerPlacementTests {
 		}
 
 		@Scheduled(fixedDelay = 5, timeUnit = TimeUnit.MILLISECONDS)
-		@Idempotent(key = "'night'")
+		@Idempotent(key = "'night'", name = "nightly.run")
 		void run() {
 			this.work.run(new Shop.Order("lease night"));
 		}
 
 		@Scheduled(fixedDelay = 5, timeUnit = TimeUnit.MILLISECONDS)
-		@Idempotent(key = "'night'", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "'night'", guarantee = Guarantee.TRANSACTION, name = "nightly.run-in-transaction")
 		void runInTransaction() {
 			this.work.run(new Shop.Order("night"));
 		}
@@ -159,7 +159,7 @@ class ListenerPlacementTests {
 		}
 
 		@Scheduled(fixedDelay = 1, timeUnit = TimeUnit.HOURS)
-		@Idempotent(key = "'night'")
+		@Idempotent(key = "'night'", name = "circular.run")
 		void run() {
 			this.work.run(new Shop.Order("night"));
 		}

@@ -63,10 +63,10 @@ class OvertakenAdviceTests {
 
 	interface Till {
 
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "till.book")
 		String book(String id);
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "till.book-under-lease")
 		String bookUnderLease(String id);
 
 	}

@@ -23,14 +23,14 @@ final class ProxiedShops {
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "transactions.order")
 		public Receipt order(Order order) {
 			return this.work.run(order);
 		}
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "transactions.book")
 		public Receipt book(Order order) {
 			return this.work.run(order);
 		}
@@ -46,13 +46,13 @@ final class ProxiedShops {
 		}
 
 		@Override
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "plain.order")
 		public Receipt order(Order order) {
 			return this.work.run(order);
 		}
 
 		@Override
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "plain.book")
 		public Receipt book(Order order) {
 			return this.work.run(order);
 		}
@@ -63,12 +63,12 @@ final class ProxiedShops {
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "annotated.order")
 		Receipt order(Order order);
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "annotated.book")
 		Receipt book(Order order);
 
 	}
@@ -99,14 +99,14 @@ final class ProxiedShops {
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "defaults.order")
 		default Receipt order(Order order) {
 			return work().run(order);
 		}
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "defaults.book")
 		default Receipt book(Order order) {
 			return work().run(order);
 		}
@@ -135,13 +135,13 @@ final class ProxiedShops {
 	abstract static class Generic<C, R> {
 
 		@Transactional
-		@Idempotent(key = "#command.id")
+		@Idempotent(key = "#command.id", name = "generic.order")
 		public R order(C command) {
 			return handle(command);
 		}
 
 		@Transactional
-		@Idempotent(key = "#command.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#command.id", guarantee = Guarantee.TRANSACTION, name = "generic.book")
 		public R book(C command) {
 			return handle(command);
 		}
@@ -183,14 +183,14 @@ final class ProxiedShops {
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#command.id")
+		@Idempotent(key = "#command.id", name = "generic-interface.handle")
 		public Shop.Receipt handle(Shop.Order command) {
 			return this.work.run(command);
 		}
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#command.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#command.id", guarantee = Guarantee.TRANSACTION, name = "generic-interface.post")
 		public Shop.Receipt post(Shop.Order command) {
 			return this.work.run(command);
 		}
@@ -215,13 +215,13 @@ final class ProxiedShops {
 		}
 
 		@Transactional
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "package-private.order")
 		Shop.Receipt order(Shop.Order order) {
 			return this.work.run(order);
 		}
 
 		@Transactional
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "package-private.book")
 		protected Shop.Receipt book(Shop.Order order) {
 			return this.work.run(order);
 		}

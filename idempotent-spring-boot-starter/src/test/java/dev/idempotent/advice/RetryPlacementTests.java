@@ -75,7 +75,7 @@ class RetryPlacementTests {
 		@Override
 		@Transactional
 		@Retryable(maxRetries = 2, delay = 0)
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "flaky.order")
 		public Receipt order(Order order) {
 			return thirdTimeLucky(order);
 		}
@@ -83,7 +83,7 @@ class RetryPlacementTests {
 		@Override
 		@Transactional
 		@Retryable(maxRetries = 2, delay = 0)
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "flaky.book")
 		public Receipt book(Order order) {
 			return thirdTimeLucky(order);
 		}
@@ -117,13 +117,13 @@ class RetryPlacementTests {
 		}
 
 		@Transactional
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "strict.order")
 		public void order(String id, @Pattern(regexp = "[0-9]+") String amount) {
 			this.work.run(new Shop.Order(id));
 		}
 
 		@Transactional
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "strict.book")
 		public void book(String id, @Pattern(regexp = "[0-9]+") String amount) {
 			this.work.run(new Shop.Order(id));
 		}

@@ -102,7 +102,7 @@ class SecurityPlacementTests {
 		@Override
 		@Transactional
 		@PreAuthorize("hasAuthority('customer')")
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "secured.order")
 		public Receipt order(Order order) {
 			return this.work.run(order);
 		}
@@ -110,7 +110,7 @@ class SecurityPlacementTests {
 		@Override
 		@Transactional
 		@PreAuthorize("hasAuthority('customer')")
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "secured.book")
 		public Receipt book(Order order) {
 			return this.work.run(order);
 		}
@@ -128,7 +128,7 @@ class SecurityPlacementTests {
 		@Override
 		@Transactional
 		@PostAuthorize("hasAuthority('customer') and returnObject.number == 1")
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "secured-result.order")
 		public Receipt order(Order order) {
 			return this.work.run(order);
 		}
@@ -136,7 +136,7 @@ class SecurityPlacementTests {
 		@Override
 		@Transactional
 		@PostAuthorize("hasAuthority('customer') and returnObject.number == 1")
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "secured-result.book")
 		public Receipt book(Order order) {
 			return this.work.run(order);
 		}

@@ -40,11 +40,11 @@ final class UnusualShops {
 	interface PlainClient extends Shop {
 
 		@Override
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "plain-client.order")
 		Receipt order(Order order);
 
 		@Override
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "plain-client.book")
 		Receipt book(Order order);
 
 	}
@@ -66,6 +66,9 @@ final class UnusualShops {
 	@interface Once {
 
 		@AliasFor(annotation = Idempotent.class)
+		String name();
+
+		@AliasFor(annotation = Idempotent.class)
 		String key();
 
 		@AliasFor(annotation = Idempotent.class)
@@ -83,14 +86,14 @@ final class UnusualShops {
 
 		@Override
 		@Transactional
-		@Once(key = "#order.id")
+		@Once(key = "#order.id", name = "composed.order")
 		public Receipt order(Order order) {
 			return this.work.run(order);
 		}
 
 		@Override
 		@Transactional
-		@Once(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Once(key = "#order.id", name = "composed.book", guarantee = Guarantee.TRANSACTION)
 		public Receipt book(Order order) {
 			return this.work.run(order);
 		}

@@ -96,14 +96,14 @@ final class WiredShops {
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "own-methods.order")
 		public Receipt order(Order order) {
 			return this.work.run(order);
 		}
 
 		@Override
 		@Transactional
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "own-methods.book")
 		public Receipt book(Order order) {
 			return this.work.run(order);
 		}

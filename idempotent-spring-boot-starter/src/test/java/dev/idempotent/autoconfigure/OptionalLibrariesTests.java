@@ -172,7 +172,7 @@ class OptionalLibrariesTests {
 		ClassPathWithout classPath = new ClassPathWithout(missing);
 		try {
 			return new WebApplicationContextRunner().withClassLoader(classPath)
-				.withPropertyValues("spring.application.name=shop")
+				.withPropertyValues("idempotent.namespace=shop")
 				.withUserConfiguration(classPath.loadClass(application.getName()));
 		}
 		catch (ClassNotFoundException ex) {
@@ -213,7 +213,7 @@ class OptionalLibrariesTests {
 	@RestController
 	static class Forms {
 
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m")
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m", name = "forms.give")
 		@PostMapping("/feedback")
 		void give() {
 		}

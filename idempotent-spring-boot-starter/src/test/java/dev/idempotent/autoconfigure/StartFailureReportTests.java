@@ -34,7 +34,7 @@ class StartFailureReportTests {
 
 	@Test
 	void reportsAnInvalidProperty(CapturedOutput output) {
-		fail(Application.class, "spring.application.name=shop", "idempotent.lease=0s");
+		fail(Application.class, "idempotent.namespace=shop", "idempotent.lease=0s");
 		assertThat(report(output)).containsExactly("Description:",
 				"idempotent.lease is PT0S, but must be at least 1 ms.", "Action:",
 				"Set idempotent.lease to a duration of at least 1 ms, such as 30s.");
@@ -42,7 +42,7 @@ class StartFailureReportTests {
 
 	@Test
 	void reportsAnInvalidAnnotation(CapturedOutput output) {
-		fail(Orders.class, "spring.application.name=shop");
+		fail(Orders.class, "idempotent.namespace=shop");
 		assertThat(report(output)).containsExactly("Description:",
 				"The @Idempotent method " + Orders.class.getName()
 						+ ".place() has the lease 'abc', which is not a duration between 1 ms and 10 years.",
@@ -51,7 +51,7 @@ class StartFailureReportTests {
 
 	@Test
 	void reportsWhichStoreToAdd(CapturedOutput output) {
-		fail(Application.class, "spring.application.name=shop", "spring.autoconfigure.exclude="
+		fail(Application.class, "idempotent.namespace=shop", "spring.autoconfigure.exclude="
 				+ DataRedisAutoConfiguration.class.getName() + "," + DataSourceAutoConfiguration.class.getName());
 		assertThat(report(output)).containsExactly("Description:", "There is no store for idempotency keys.", "Action:",
 				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
@@ -62,7 +62,7 @@ class StartFailureReportTests {
 
 	@Test
 	void reportsHowToAddTheConfiguredDatabase(CapturedOutput output) {
-		fail(Application.class, "spring.application.name=shop", "idempotent.store=jdbc",
+		fail(Application.class, "idempotent.namespace=shop", "idempotent.store=jdbc",
 				"spring.autoconfigure.exclude=" + DataSourceAutoConfiguration.class.getName());
 		assertThat(report(output)).containsExactly("Description:",
 				"idempotent.store is jdbc, which this application does not have.", "Action:",
@@ -71,17 +71,20 @@ class StartFailureReportTests {
 	}
 
 	@Test
-	void reportsHowToNameTheApplication(CapturedOutput output) {
-		fail(Application.class);
+	void reportsWhichNamespaceToSet(CapturedOutput output) {
+		fail(Application.class, "spring.application.name=shop");
 		assertThat(report(output)).containsExactly("Description:",
-				"Neither idempotent.namespace nor spring.application.name is set, so the keys of this application "
-						+ "could not be distinguished from those of others in the same store.",
-				"Action:", "Set spring.application.name, or idempotent.namespace if the name may change.");
+				"idempotent.namespace is not set. It is part of all keys and of the source of events, so that they "
+						+ "differ from those of other applications, and is not taken from spring.application.name, which "
+						+ "may change.",
+				"Action:",
+				"Set idempotent.namespace=shop. It must never change: keys of another namespace are unknown, "
+						+ "so completed calls would run again.");
 	}
 
 	@Test
 	void reportsThatTokensNeedASecret(CapturedOutput output) {
-		fail(Forms.class, "spring.application.name=shop");
+		fail(Forms.class, "idempotent.namespace=shop");
 		assertThat(report(output)).element(1)
 			.asString()
 			.startsWith("OneTimeTokens is injected, and there is no such bean: idempotent.token.secrets is empty");
@@ -89,7 +92,7 @@ class StartFailureReportTests {
 
 	@Test
 	void reportsThatTheListOfSecretsIsEmpty(CapturedOutput output) {
-		fail(Forms.class, "spring.application.name=shop", "idempotent.token.secrets=");
+		fail(Forms.class, "idempotent.namespace=shop", "idempotent.token.secrets=");
 		assertThat(report(output)).element(1)
 			.asString()
 			.startsWith("OneTimeTokens is injected, and there is no such bean: idempotent.token.secrets is empty");
@@ -97,14 +100,14 @@ class StartFailureReportTests {
 
 	@Test
 	void reportsAGapInTheListOfSecretsWithoutThem(CapturedOutput output) {
-		fail(Forms.class, "spring.application.name=shop", "idempotent.token.secrets[1]=k1:c2VjcmV0");
+		fail(Forms.class, "idempotent.namespace=shop", "idempotent.token.secrets[1]=k1:c2VjcmV0");
 		assertThat(report(output)).contains("idempotent.token.secrets is not a list without gaps from [0].");
 		assertThat(output).doesNotContain("c2VjcmV0");
 	}
 
 	@Test
 	void leavesAMalformedPropertyToBoot(CapturedOutput output) {
-		fail(Application.class, "spring.application.name=shop", "idempotent.lease=abc");
+		fail(Application.class, "idempotent.namespace=shop", "idempotent.lease=abc");
 		assertThat(report(output)).contains("Property: idempotent.lease", "Value: \"abc\"");
 	}
 
@@ -126,7 +129,7 @@ class StartFailureReportTests {
 			tomcat | idempotent.client.targets=https://a:b:c  | idempotent.client.targets[0]
 			""")
 	void comesBeforeAnyServerStarts(String container, String property, String mistake, CapturedOutput output) {
-		fail(Application.class, "spring.application.name=shop", "test.container=" + container, property);
+		fail(Application.class, "idempotent.namespace=shop", "test.container=" + container, property);
 		assertThat(output)
 			.doesNotContain("\tat ", "Stack trace of thread", "Error starting Tomcat", "initialized with port")
 			.contains(mistake);
@@ -135,7 +138,7 @@ class StartFailureReportTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "tomcat", "jetty" })
 	void comesWithoutAnyStackTraceIfAHandlerIsWrong(String container, CapturedOutput output) {
-		fail(Orders.class, "spring.application.name=shop", "test.container=" + container, WebApplication.WITH_JPA,
+		fail(Orders.class, "idempotent.namespace=shop", "test.container=" + container, WebApplication.WITH_JPA,
 				WebApplication.WITH_SECURITY, "spring.datasource.generate-unique-name=true");
 		assertThat(report(output)).contains("Use a format such as 30s, 24h or PT30S.");
 	}

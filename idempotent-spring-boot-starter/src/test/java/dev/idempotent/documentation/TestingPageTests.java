@@ -30,7 +30,7 @@ class TestingPageTests {
 		try (Stream<Path> examples = Files.list(EXAMPLES)) {
 			sources = examples.map(TestingPageTests::read).collect(Collectors.joining());
 		}
-		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(5)
+		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(6)
 			.allSatisfy((example) -> assertThat(words(sources)).contains(words(example).split(ELISION)));
 	}
 

@@ -303,7 +303,7 @@ class OuterTransactionsTests {
 		static Application start(Class<?> manager) {
 			SpringApplication application = new SpringApplicationBuilder(Databases.class, manager)
 				.web(WebApplicationType.NONE)
-				.properties("spring.application.name=shop", "spring.main.banner-mode=off",
+				.properties("idempotent.namespace=shop", "spring.main.banner-mode=off",
 						"idempotent.saga.initialize-schema=always", "idempotent.jdbc.initialize-schema=always")
 				.build();
 			ConfigurableApplicationContext context = application.run();
@@ -355,14 +355,14 @@ class OuterTransactionsTests {
 			this.database = new JdbcTemplate(own);
 		}
 
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "till.pay")
 		public String pay(String id) {
 			this.database.update("insert into work values (?)", id);
 			return "paid";
 		}
 
 		@Transactional
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "till.pay-in-transaction")
 		public String payInTransaction(String id) {
 			return pay(id);
 		}

@@ -30,7 +30,7 @@ import org.springframework.context.annotation.Import;
  */
 public final class OutboxApplication {
 
-	private static final List<String> PROPERTIES = List.of("spring.application.name=shop",
+	private static final List<String> PROPERTIES = List.of("idempotent.namespace=shop", "spring.application.name=shop",
 			"spring.datasource.generate-unique-name=true", "spring.main.banner-mode=off",
 			"idempotent.outbox.initialize-schema=always",
 			"idempotent.outbox.default-topic=" + RecordingPublisher.TOPIC);

@@ -166,7 +166,7 @@ class TransitionsWithJpaTests {
 		}
 
 		@Transactional
-		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION, name = "tickets.move")
 		public String move(String key, TicketStatus next) {
 			Ticket ticket = ticket();
 			this.meanwhile.run();

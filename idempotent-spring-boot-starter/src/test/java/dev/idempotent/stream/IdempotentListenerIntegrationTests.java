@@ -101,7 +101,7 @@ class IdempotentListenerIntegrationTests {
 
 	private ConfigurableApplicationContext start(Calls calls) {
 		String[] properties = Stream
-			.concat(postgres.properties().stream(), Stream.of(this.stream.property(), "spring.application.name=inbox",
+			.concat(postgres.properties().stream(), Stream.of(this.stream.property(), "idempotent.namespace=inbox",
 					"idempotent.jdbc.initialize-schema=always"))
 			.toArray(String[]::new);
 		return StreamApplication.start(ShipmentApplication.class, redis, calls, properties);
@@ -137,7 +137,8 @@ class IdempotentListenerIntegrationTests {
 		}
 
 		@RedisStreamListener(stream = "${test.stream}", group = "notifications")
-		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION,
+				name = "shipments.on")
 		@Transactional
 		void on(Order order, Map<String, String> headers) throws Exception {
 			this.ledger.add(order.id());

@@ -154,7 +154,7 @@ class StreamTracesIntegrationTests {
 
 	private ConfigurableApplicationContext start(Class<?> listener) {
 		this.instance = StreamApplication.start(listener, redis, this.calls, this.stream.property(),
-				"spring.application.name=shop",
+				"idempotent.namespace=shop",
 				"spring.datasource.url=jdbc:h2:mem:" + this.stream.name() + ";DB_CLOSE_DELAY=-1",
 				"idempotent.jdbc.initialize-schema=always", "idempotent.outbox.initialize-schema=always",
 				"idempotent.outbox.default-topic=redis-stream:" + this.stream.name());
@@ -180,7 +180,7 @@ class StreamTracesIntegrationTests {
 		}
 
 		@RedisStreamListener(stream = "${test.stream}", group = TestStream.GROUP)
-		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.LEASE)
+		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.LEASE, name = "leased.on")
 		void on(Order order, Map<String, String> headers) throws Exception {
 			this.script.on(order, headers);
 		}
@@ -198,7 +198,8 @@ class StreamTracesIntegrationTests {
 
 		@RedisStreamListener(stream = "${test.stream}", group = TestStream.GROUP)
 		@Transactional
-		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION,
+				name = "transacted.on")
 		void on(Order order, Map<String, String> headers) throws Exception {
 			this.script.on(order, headers);
 		}

@@ -7,7 +7,7 @@ import dev.idempotent.idempotency.Idempotent;
  */
 public abstract class PackagePrivateMethod {
 
-	@Idempotent(key = "#id")
+	@Idempotent(key = "#id", name = "package-private-method.place")
 	String place(String id) {
 		return id;
 	}

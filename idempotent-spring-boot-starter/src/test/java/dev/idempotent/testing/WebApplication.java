@@ -59,7 +59,7 @@ public final class WebApplication implements AutoCloseable {
 	 */
 	public static WebApplication start(Class<?> source, RedisTopology redis, String... properties) {
 		List<String> arguments = new ArrayList<>(List.of("--server.port=0", "--server.address=127.0.0.1",
-				"--spring.application.name=test", "--spring.main.banner-mode=off"));
+				"--idempotent.namespace=test", "--spring.main.banner-mode=off"));
 		redis.properties().forEach((property) -> arguments.add("--" + property));
 		List.of(properties).forEach((property) -> arguments.add("--" + property));
 		SpringApplication application = new SpringApplication(source);

@@ -56,7 +56,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ShopTest
 @Import(ConsoleIncidents.class)
-@TestPropertySource(properties = { "idempotent.outbox.on-dead=block", "spring.application.name=shop-of-the-console" })
+@TestPropertySource(properties = { "idempotent.outbox.on-dead=block", "idempotent.namespace=shop-of-the-console" })
 @TestInstance(Lifecycle.PER_CLASS)
 class ConsoleIntegrationTests {
 

@@ -21,7 +21,7 @@ class FeedbackController {
 
 	@PostMapping("/api/feedback")
 	@ResponseStatus(HttpStatus.ACCEPTED)
-	@Idempotent(from = KeySource.FINGERPRINT, guarantee = Guarantee.LEASE, retention = "1m")
+	@Idempotent(from = KeySource.FINGERPRINT, guarantee = Guarantee.LEASE, retention = "1m", name = "give-feedback")
 	FeedbackReceipt give(@Valid @RequestBody GiveFeedback command) {
 		return this.box.take(command);
 	}

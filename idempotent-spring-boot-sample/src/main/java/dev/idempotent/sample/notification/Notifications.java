@@ -27,7 +27,7 @@ class Notifications {
 	 * event's id is committed together with it.
 	 */
 	@Transactional
-	@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION)
+	@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION, name = "notify")
 	void on(OrderEvent event, Map<String, String> headers) {
 		EventHeaders header = EventHeaders.of(headers);
 		switch (header.type()) {

@@ -34,7 +34,7 @@ class ReservationController {
 	 * many clients request it.
 	 */
 	@PostMapping("/order")
-	@Idempotent(key = "#path.id", guarantee = Guarantee.TRANSACTION)
+	@Idempotent(key = "#path.id", guarantee = Guarantee.TRANSACTION, name = "order-reservation")
 	ResponseEntity<Order> order(@PathVariable String id) {
 		Order order = this.purchases.order(id);
 		return ResponseEntity.created(URI.create("/api/orders/" + order.orderId())).body(order);

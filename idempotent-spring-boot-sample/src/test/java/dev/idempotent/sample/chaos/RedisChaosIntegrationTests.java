@@ -19,7 +19,7 @@ import org.springframework.test.context.TestPropertySource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @ShopTest
-@TestPropertySource(properties = "spring.application.name=shop-with-outages")
+@TestPropertySource(properties = "idempotent.namespace=shop-with-outages")
 class RedisChaosIntegrationTests {
 
 	private final String user = ShopClient.newUser();

@@ -14,7 +14,7 @@ class MeteredSaga {
 		this.saga = saga;
 	}
 
-	@Saga(key = "#id")
+	@Saga(key = "#id", name = "metered")
 	public void run(String id) {
 		this.saga.step("work").runInTransaction(() -> {
 		});

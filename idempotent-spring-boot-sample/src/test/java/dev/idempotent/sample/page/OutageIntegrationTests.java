@@ -13,7 +13,7 @@ import org.springframework.test.context.TestPropertySource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @ShopTest
-@TestPropertySource(properties = { "spring.application.name=shop-of-the-page", "sample.sale.hold=2s" })
+@TestPropertySource(properties = { "idempotent.namespace=shop-of-the-page", "sample.sale.hold=2s" })
 class OutageIntegrationTests {
 
 	private final ShopClient shop;

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @Tag("long")
 @ShopTest
-@TestPropertySource(properties = { "spring.application.name=shop-of-the-page", "sample.sale.hold=2s" })
+@TestPropertySource(properties = { "idempotent.namespace=shop-of-the-page", "sample.sale.hold=2s" })
 class RushPageIntegrationTests {
 
 	private final int port;

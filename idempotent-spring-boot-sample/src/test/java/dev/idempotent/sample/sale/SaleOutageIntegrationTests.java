@@ -16,7 +16,7 @@ import org.springframework.test.context.TestPropertySource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @ShopTest
-@TestPropertySource(properties = "spring.application.name=shop-with-outages")
+@TestPropertySource(properties = "idempotent.namespace=shop-with-outages")
 class SaleOutageIntegrationTests {
 
 	private final ShopClient shop;

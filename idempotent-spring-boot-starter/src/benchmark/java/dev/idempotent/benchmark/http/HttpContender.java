@@ -47,7 +47,7 @@ final class HttpContender implements Contender {
 	private List<String> arguments() {
 		List<String> properties = new ArrayList<>(List.of("server.port=0", "server.address=127.0.0.1",
 				"server.tomcat.max-keep-alive-requests=-1", "spring.main.banner-mode=off", "logging.level.root=warn",
-				"spring.application.name=" + this.name, PATIENCE));
+				"idempotent.namespace=" + this.name, PATIENCE));
 		properties.addAll(this.servers.properties());
 		this.database.ifPresent((own) -> {
 			properties.addAll(own.properties());

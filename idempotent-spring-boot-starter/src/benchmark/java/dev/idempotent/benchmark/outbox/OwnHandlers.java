@@ -84,7 +84,7 @@ final class OwnHandlers extends HandlerContender {
 	 */
 	record TransactionalHandler(Booking booking) {
 
-		@OutboxHandler(type = "order.placed")
+		@OutboxHandler(type = "order.placed", name = "transactionalHandler.on")
 		public void on(OrderPlaced order) {
 			this.booking.book(order);
 		}
@@ -96,7 +96,7 @@ final class OwnHandlers extends HandlerContender {
 	 */
 	record OtherHandler(Booking booking) {
 
-		@OutboxHandler(type = "order.placed", transactional = false)
+		@OutboxHandler(type = "order.placed", transactional = false, name = "otherHandler.on")
 		public void on(OrderPlaced order) {
 			this.booking.book(order);
 		}

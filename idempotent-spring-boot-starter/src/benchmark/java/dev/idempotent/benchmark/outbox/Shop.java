@@ -61,7 +61,7 @@ final class Shop implements AutoCloseable {
 	private static Shop open(String name, Database database, Servers servers, Class<?> source, String... properties) {
 		Set<String> all = new LinkedHashSet<>(database.properties());
 		all.addAll(servers.redis().properties());
-		all.addAll(List.of("spring.application.name=" + name,
+		all.addAll(List.of("idempotent.namespace=" + name,
 				"spring.datasource.hikari.maximum-pool-size=" + servers.poolSize()));
 		all.addAll(List.of(properties));
 		return new Shop(database, Application.start(source, all));

@@ -42,7 +42,7 @@ final class RequestContender implements Contender {
 		all.addAll(redis.properties());
 		all.addAll(List.of(properties));
 		all.addAll(List.of("idempotent.jdbc.initialize-schema=always", "namastack.outbox.enabled=false",
-				"server.tomcat.max-keep-alive-requests=-1", "spring.application.name=" + name));
+				"server.tomcat.max-keep-alive-requests=-1", "idempotent.namespace=" + name));
 		this.application = Application.startWeb(source, leftOut, all);
 	}
 

@@ -156,14 +156,14 @@ final class OwnSagas implements SagaContender {
 			return this.takenOver;
 		}
 
-		@Saga(key = "#key")
+		@Saga(key = "#key", name = "Purchases.inTransactions")
 		public void inTransactions(String key) {
 			for (String step : STEPS) {
 				this.saga.step(step).runInTransaction(() -> this.jdbc.update(Store.INSERT, step, 1));
 			}
 		}
 
-		@Saga(key = "#key")
+		@Saga(key = "#key", name = "Purchases.withCalls")
 		public void withCalls(String key) {
 			for (String step : STEPS) {
 				this.saga.step(step).run(() -> {
@@ -171,7 +171,7 @@ final class OwnSagas implements SagaContender {
 			}
 		}
 
-		@Saga(key = "#key")
+		@Saga(key = "#key", name = "Purchases.leave")
 		public long leave(String key, long lease) {
 			if (Thread.currentThread() != this.caller) {
 				this.takenOver.complete(System.nanoTime());

@@ -30,7 +30,7 @@ final class Store implements AutoCloseable {
 		database.sql().execute("create table work (id bigserial primary key, name text not null, amount int not null)");
 		List<String> all = new ArrayList<>(database.properties());
 		all.addAll(servers.redis().properties());
-		all.addAll(List.of("spring.application.name=" + name, "namastack.outbox.enabled=false",
+		all.addAll(List.of("idempotent.namespace=" + name, "namastack.outbox.enabled=false",
 				"spring.datasource.hikari.maximum-pool-size=" + servers.poolSize()));
 		all.addAll(List.of(properties));
 		return new Store(database, Application.start(source, all));

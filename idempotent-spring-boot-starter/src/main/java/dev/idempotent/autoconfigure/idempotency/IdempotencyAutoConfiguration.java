@@ -38,7 +38,6 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
 
 /**
  * Auto-configuration for the store of idempotency keys, and for everything that web
@@ -61,13 +60,7 @@ public final class IdempotencyAutoConfiguration {
 	@Bean
 	KeySettings idempotencyKeySettings(ListableBeanFactory beans, IdempotencyProperties properties,
 			IdempotencyProperties.ReplayCache cache, @Value("${spring.application.name:}") String applicationName) {
-		String namespace = StringUtils.hasText(properties.namespace()) ? properties.namespace() : applicationName;
-		if (!StringUtils.hasText(namespace)) {
-			throw new IdempotentConfigurationException(
-					"Neither idempotent.namespace nor spring.application.name is set, so the keys of this application "
-							+ "could not be distinguished from those of others in the same store.",
-					"Set spring.application.name, or idempotent.namespace if the name may change.");
-		}
+		String namespace = IdempotencyProperties.requireNamespace(properties.namespace(), applicationName);
 		requireStore(beans, properties, cache);
 		return new KeySettings(namespace, properties.maxRun(), properties.onStoreFailure() == OnStoreFailure.PROCEED,
 				cache.isOn() ? cache.ttl() : null);

@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.kafka.IdempotencyBackOff;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
 import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.MethodSettings;
+import dev.idempotent.idempotency.operation.OperationNames;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
@@ -96,11 +97,18 @@ final class IdempotencyMethodAutoConfiguration {
 	@Bean
 	SmartInitializingSingleton idempotentMethodsCheck(ConfigurableListableBeanFactory beanFactory,
 			OperationSettings defaults, StartupReport report) {
-		return () -> report.addMethods(new AnnotatedMethodsCheck(beanFactory, Idempotent.class).check()
-			.stream()
-			.map((method) -> OperationSummary.of(method.type(), method.method(),
-					IdempotentMethodAdvisor.annotationOf(method), defaults))
-			.toList());
+		return () -> {
+			AnnotatedMethodsCheck check = new AnnotatedMethodsCheck(beanFactory, Idempotent.class);
+			report.addMethods(check.check()
+				.stream()
+				.map((method) -> OperationSummary.of(method.type(), method.method(),
+						IdempotentMethodAdvisor.annotationOf(method), defaults))
+				.toList());
+			OperationNames names = new OperationNames();
+			check.findAdvised()
+				.forEach((found) -> names.add(IdempotentMethodAdvisor.annotationOf(found.method()).name(), found.bean(),
+						found.instance(), found.method().describe()));
+		};
 	}
 
 	/**

@@ -36,7 +36,7 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled Whether the @Idempotent annotation has an effect.
  * @param namespace Name that separates the keys of this application from those of others
- * in a shared store. Defaults to spring.application.name.
+ * in a shared store. Required, and must never change.
  * @param store Where keys are stored. Defaults to Redis if the application uses it, and
  * to its database otherwise.
  * @param guarantee Guarantee of operations that specify none. Unset, it is lease, and a
@@ -61,6 +61,27 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 		requireDuration("idempotent.lease", lease);
 		requireDuration("idempotent.max-run", maxRun);
 		Durations.requireRetention("idempotent.retention", retention, "idempotent.lease", lease);
+	}
+
+	/**
+	 * Returns the namespace, which is declared and never derived: the name of an
+	 * application changes with a deployment, and its keys would be forgotten.
+	 * @param namespace the value of {@code idempotent.namespace}
+	 * @param applicationName the name of the application to propose, possibly empty
+	 * @return the namespace
+	 * @throws IdempotentConfigurationException if it is not set
+	 */
+	public static String requireNamespace(@Nullable String namespace, String applicationName) {
+		if (namespace != null && !namespace.isBlank()) {
+			return namespace;
+		}
+		throw new IdempotentConfigurationException(
+				"idempotent.namespace is not set. It is part of all keys and of the source of events, so that they "
+						+ "differ from those of other applications, and is not taken from spring.application.name, which "
+						+ "may change.",
+				"Set idempotent.namespace=" + (applicationName.isBlank() ? "<name>" : applicationName)
+						+ ". It must never change: keys of another namespace are unknown, so completed calls would run "
+						+ "again.");
 	}
 
 	Guarantee defaultGuarantee() {

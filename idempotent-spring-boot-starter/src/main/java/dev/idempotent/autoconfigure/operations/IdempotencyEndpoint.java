@@ -205,8 +205,7 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 		}
 		if (origin != Kind.HEADER && stated.isEmpty()) {
 			throw invalid("The request has no 'operation'",
-					"Set 'operation' to the name of the operation (the attribute 'name' of @Idempotent, else its class, "
-							+ "method and parameter types)");
+					"Set 'operation' to the name of the operation (the attribute 'name' of @Idempotent)");
 		}
 		return stated;
 	}

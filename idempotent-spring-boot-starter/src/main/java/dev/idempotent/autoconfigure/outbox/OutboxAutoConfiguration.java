@@ -16,6 +16,7 @@ import javax.sql.DataSource;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyProperties;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
@@ -186,8 +187,10 @@ final class OutboxAutoConfiguration {
 	@ConditionalOnMissingBean
 	Outbox outbox(OutboxTopics topics, ObjectProvider<PayloadWriter> writers, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<OutboxHeaderContributor> contributors, OutboxProperties properties,
+			@Value("${idempotent.namespace:}") String namespace,
 			@Value("${spring.application.name:}") String applicationName, OutboxActivation activation) {
-		String source = (properties.source() != null) ? properties.source() : sourceOf(applicationName);
+		String source = (properties.source() != null) ? properties.source()
+				: sourceOf(IdempotencyProperties.requireNamespace(namespace, applicationName));
 		PayloadWriter writer = writers.getIfAvailable(() -> json(mappers.getIfUnique(JsonMapper::shared)));
 		return new TransactionBoundOutbox(topics, writer, source, contributors.orderedStream().toList(),
 				InstantSource.system(), activation.listener(), properties.order() == OutboxProperties.Order.KEY);
@@ -213,12 +216,12 @@ final class OutboxAutoConfiguration {
 	/**
 	 * Encodes what a URI reference does not allow, such as spaces.
 	 */
-	private static String sourceOf(String applicationName) {
+	private static String sourceOf(String namespace) {
 		try {
-			return new URI(null, null, "/" + applicationName, null).toASCIIString();
+			return new URI(null, null, "/" + namespace, null).toASCIIString();
 		}
 		catch (URISyntaxException ex) {
-			throw new IdempotentConfigurationException("spring.application.name cannot be a path of a URI.",
+			throw new IdempotentConfigurationException("idempotent.namespace cannot be a path of a URI.",
 					"Set idempotent.outbox.source to a URI or a path, such as /shop.", ex);
 		}
 	}

@@ -27,7 +27,7 @@ import org.springframework.util.unit.DataSize;
  * @param defaultTopic Topic of events that name none, such as redis-stream:events.
  * @param order Whether events of the same topic and key are delivered in order.
  * @param source The source of the CloudEvents, a URI reference. Defaults to a slash and
- * the application's name.
+ * the namespace.
  * @param initializeSchema When to create the tables at startup.
  * @param tablePrefix Prefix of the names of the tables, optionally with a schema.
  * @param deadRetention How long dead events are kept. Defaults to keeping them until an

@@ -86,7 +86,7 @@ public final class IdempotencyTemplate {
 	 * Runs work once under a key, or replays its result.
 	 * @param <T> the type of the result
 	 * @param operation the name of the operation; keys of different operations are
-	 * independent
+	 * independent. Must not be the name of an {@code @Idempotent} method
 	 * @param key the key, which identifies all inputs of the work
 	 * @param type the type as which a stored result is read
 	 * @param work the work

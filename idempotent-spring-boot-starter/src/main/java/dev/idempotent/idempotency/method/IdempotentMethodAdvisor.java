@@ -27,6 +27,7 @@ import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.KeyExpression;
+import dev.idempotent.idempotency.operation.OperationNames;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -157,11 +158,12 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			IdempotencyTransactions transactions = (operationSettings.guarantee() == Guarantee.TRANSACTION)
 					? transactions(method, asynchronous, settings) : null;
 			Propagation participation = participation(method, asynchronous, transactions, settings);
+			KeyExpression key = key(method, annotation, names, settings.values());
+			OperationNames.require(method.type(), method.method(), annotation);
 			return new IdempotentMethod(method.describe(),
 					new MethodOperation(operationSettings, kind(method), codec, asynchronous, participation,
 							transactions),
-					key(method, annotation, names, settings.values()),
-					arguments(method, annotation.key(), annotation.ignore(), settings.values()));
+					key, arguments(method, annotation.key(), annotation.ignore(), settings.values()));
 		}
 
 		/**

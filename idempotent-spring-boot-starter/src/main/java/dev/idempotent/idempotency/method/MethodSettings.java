@@ -14,7 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
  * The settings of idempotent methods and of {@link IdempotencyTemplate}.
  *
  * @param engine claims keys
- * @param namespace the namespace of keys, usually the name of the application
+ * @param namespace the namespace of keys
  * @param defaults the defaults of attributes that an annotation leaves out
  * @param waitTimeout how long a duplicate waits under {@code OnPending.WAIT}
  * @param json writes and reads results

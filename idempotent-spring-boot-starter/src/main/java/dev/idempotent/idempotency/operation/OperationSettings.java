@@ -17,7 +17,8 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 /**
  * The settings of one operation, with defaults applied.
  *
- * @param name the operation name, part of every key that is not a client header
+ * @param name the operation name, part of every key that is not a client header; the
+ * description of the method if all keys are, and none is set
  * @param guarantee the guarantee, never {@link Guarantee#DEFAULT}
  * @param lease how long a claim holds without renewal
  * @param retention how long a response is kept
@@ -51,10 +52,7 @@ public record OperationSettings(String name, Guarantee guarantee, Duration lease
 	public static OperationSettings of(Class<?> type, Method method, Idempotent annotation,
 			OperationSettings defaults) {
 		String described = IdempotentConfigurationException.describe(type, method);
-		if (annotation.name().contains("${")) {
-			throw mistake(described, "has the name '" + annotation.name() + "', in which placeholders are not replaced",
-					"Write the name itself.", null);
-		}
+		OperationNames.check(described, annotation.name());
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
 		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), retention));
 		if (retention.compareTo(lease) < 0) {

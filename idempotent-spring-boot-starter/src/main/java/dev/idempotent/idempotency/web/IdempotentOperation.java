@@ -12,6 +12,7 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.operation.OperationNames;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import org.jspecify.annotations.Nullable;
@@ -80,7 +81,11 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 					"Set the part of the request that is the key, such as key = \"#body.id\", or list what to ignore.",
 					null);
 		}
-		return new IdempotentOperation(settings, annotation.from(), expression(described, annotation.key()),
+		RequestKeyExpression expression = expression(described, annotation.key());
+		if (expression != null || annotation.from() != KeySource.HEADER) {
+			OperationNames.require(handler.type(), handler.method(), annotation);
+		}
+		return new IdempotentOperation(settings, annotation.from(), expression,
 				token ? fingerprinter.alsoWithout(RequestTokens.FIELD) : fingerprinter,
 				(settings.guarantee() == Guarantee.TRANSACTION) ? transactions(handler, transactionSource) : null);
 	}
@@ -101,6 +106,13 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 			throw OperationSettings.noDatabase(described);
 		}
 		return transactionSource.transactionsOf(handler.type(), handler.method());
+	}
+
+	/**
+	 * Returns whether keys of the operation include its name.
+	 */
+	boolean isNamedInKeys() {
+		return this.keyExpression != null || this.keySource != KeySource.HEADER;
 	}
 
 	/**
@@ -138,7 +150,7 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 			throw OperationSettings.mistake(described, "takes its key from a one-time token and has a key expression",
 					"Remove key, or remove from = KeySource.TOKEN.", null);
 		}
-		if (annotation.name().isBlank()) {
+		if (annotation.name().isEmpty()) {
 			throw OperationSettings.mistake(described, "takes its key from a one-time token and has no name",
 					"Set the purpose that the tokens are issued for, such as name = \"place-order\".", null);
 		}

@@ -21,6 +21,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.operation.OperationNames;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
 import jakarta.servlet.ServletContext;
@@ -35,6 +36,7 @@ import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ObjectUtils;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.cors.CorsConfiguration;
@@ -310,6 +312,7 @@ public final class IdempotentOperations {
 
 		private void loadAnnotated() {
 			Map<Handler, Set<String>> pathVariables = new HashMap<>();
+			OperationNames names = new OperationNames();
 			this.mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach((pattern, method) -> {
 				Idempotent annotation = method.getMethodAnnotation(Idempotent.class);
 				if (annotation != null) {
@@ -318,6 +321,9 @@ public final class IdempotentOperations {
 					IdempotentOperation operation = IdempotentOperation.of(handler, conditionsOf(handler), annotation,
 							this.defaults, this.transactionSource);
 					this.annotated.put(handler, operation);
+					if (operation.isNamedInKeys()) {
+						addName(names, operation, method);
+					}
 					if (operation.keyExpression() != null) {
 						pathVariables.computeIfAbsent(handler, (key) -> new TreeSet<>())
 							.addAll(pathVariablesOf(pattern));
@@ -326,6 +332,13 @@ public final class IdempotentOperations {
 			}));
 			this.annotated.forEach((handler, operation) -> operation.requirePathVariables(handler.describe(),
 					pathVariables.getOrDefault(handler, Set.of())));
+		}
+
+		private static void addName(OperationNames names, IdempotentOperation operation, HandlerMethod method) {
+			Object bean = method.getBean();
+			names.add(operation.settings().name(),
+					(bean instanceof String name) ? name : ObjectUtils.identityToString(bean), null,
+					Handler.of(method).describe());
 		}
 
 		private void addPattern(RequestMappingInfo pattern) {

@@ -103,11 +103,10 @@ public final class OutboxHandlers {
 		if (annotation.type().isBlank()) {
 			throw method.invalid("has no type", "Set one, such as type = \"order.placed\".", null);
 		}
-		String name = annotation.name().isEmpty() ? listener.bean() + "." + method.method().getName()
-				: annotation.name();
+		String name = annotation.name();
 		if (name.length() > LONGEST_NAME || !NAME.matcher(name).matches()) {
-			throw method.invalid("has the name '" + name + "'",
-					"Set a name of at most 200 characters without spaces and colons.", null);
+			throw method.invalid(name.isEmpty() ? "has no name" : "has the invalid name '" + name + "'",
+					"Set a name of 1 to 200 characters without spaces and colons, such as name = \"mail\".", null);
 		}
 		return new HandlerMethod(name, annotation, listener, this.beans, this.environment);
 	}

@@ -122,8 +122,7 @@ final class SagaMethod implements SagaDefinition {
 		}
 	}
 
-	private static String name(AnnotatedMethod method, String stated) {
-		String name = !stated.isEmpty() ? stated : method.type().getSimpleName() + "." + method.method().getName();
+	private static String name(AnnotatedMethod method, String name) {
 		if (name.isBlank() || name.length() > MAX_NAME) {
 			throw method.invalid(
 					name.isBlank() ? "has a blank name" : "has a name of more than " + MAX_NAME + " characters",

@@ -40,7 +40,7 @@ public final class SagaMethods {
 	/**
 	 * Creates an empty list.
 	 * @param beans the beans of the application
-	 * @param namespace the namespace of keys, usually the name of the application
+	 * @param namespace the namespace of keys
 	 * @param json writes and reads arguments and results, without type names
 	 * @param values compares arguments and results
 	 * @param transactions reads {@code @Transactional}, which a saga must not have

@@ -105,7 +105,7 @@ class AnnotatedMethodHintsTests {
 
 	static class Bookings {
 
-		@Idempotent(key = "#booking.guest.id")
+		@Idempotent(key = "#booking.guest.id", name = "bookings.book")
 		Confirmation book(Booking booking) {
 			return new Confirmation(booking.guest().id());
 		}
@@ -115,7 +115,7 @@ class AnnotatedMethodHintsTests {
 			return List.of();
 		}
 
-		@OutboxHandler(type = "shipped")
+		@OutboxHandler(type = "shipped", name = "bookings.ship")
 		void ship(Shipped event) {
 		}
 

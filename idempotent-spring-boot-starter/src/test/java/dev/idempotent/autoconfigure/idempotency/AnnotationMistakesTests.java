@@ -1,5 +1,7 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.util.Locale;
+
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
@@ -22,7 +24,7 @@ class AnnotationMistakesTests {
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
 				IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class))
-		.withPropertyValues("spring.application.name=shop");
+		.withPropertyValues("idempotent.namespace=shop");
 
 	@Test
 	void includeAnExpressionThatIsNone() {
@@ -109,6 +111,37 @@ class AnnotationMistakesTests {
 	void includeATokenWithoutAName() {
 		assertStops(MistakenHandlers.TokenWithoutName.class, "takes its key from a one-time token and has no name",
 				"name = \"place-order\"");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { MistakenHandlers.ExpressionWithoutName.class,
+			MistakenHandlers.FingerprintWithoutName.class, MistakenHandlers.HeaderOrFingerprintWithoutName.class })
+	void includeAKeyThatIsNotTheHeaderWithoutAName(Class<?> controller) {
+		String proposal = controller.getSimpleName().replaceAll("(?<=[a-z])(?=[A-Z])", "-").toLowerCase(Locale.ROOT);
+		assertStops(controller, "has no name",
+				"Set a name that never changes, such as name = \"" + proposal + ".place\"");
+	}
+
+	@Test
+	void includeANameOfTwoHandlers() {
+		this.application.withUserConfiguration(MistakenHandlers.SharedName.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContainingAll("has the name 'order', as has ", "place(java.lang.String)",
+						"place(java.lang.String, java.lang.String)"));
+	}
+
+	@Test
+	void includeANameOfTwoBeans() {
+		MistakenHandlers.Registered shop = new MistakenHandlers.Registered("/shop");
+		MistakenHandlers.Registered branch = new MistakenHandlers.Registered("/branch");
+		this.application.withBean("shop", MistakenHandlers.Registration.class, () -> shop::addTo)
+			.withBean("branch", MistakenHandlers.Registration.class, () -> branch::addTo)
+			.withUserConfiguration(MistakenHandlers.Registering.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContainingAll("Registered.place(java.lang.String) of the bean '",
+						"has the name 'order', as has "));
 	}
 
 	@Test

@@ -54,7 +54,7 @@ class ApplicationModesTests {
 
 	private static ConfigurableApplicationContext start(String... properties) {
 		String[] arguments = Stream.concat(
-				Stream.of("spring.application.name=shop", "server.port=0", "spring.main.banner-mode=off",
+				Stream.of("idempotent.namespace=shop", "server.port=0", "spring.main.banner-mode=off",
 						"spring.datasource.generate-unique-name=true", "idempotent.store=jdbc",
 						"idempotent.jdbc.initialize-schema=always", "idempotent.outbox.initialize-schema=always"),
 				Stream.of(properties))
@@ -85,7 +85,7 @@ class ApplicationModesTests {
 
 		private int runs;
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "jobs.run")
 		public String run(String id) {
 			return "run " + ++this.runs;
 		}

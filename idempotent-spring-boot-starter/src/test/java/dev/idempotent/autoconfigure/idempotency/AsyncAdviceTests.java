@@ -26,7 +26,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 class AsyncAdviceTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
-		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true");
+		.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true");
 
 	@ParameterizedTest
 	@ValueSource(classes = { OnMethod.class, OnClass.class, Composed.class, OwnAnnotation.class })

@@ -168,7 +168,7 @@ final class CancelHandlers {
 		}
 
 		@Cancels("act")
-		@Idempotent(guarantee = Guarantee.TRANSACTION, key = "#headers['X-Id']")
+		@Idempotent(guarantee = Guarantee.TRANSACTION, key = "#headers['X-Id']", name = "expression-keys.cancel")
 		@PostMapping("/cancel")
 		void cancel() {
 		}
@@ -189,7 +189,7 @@ final class CancelHandlers {
 	static class OnAMethod {
 
 		@Cancels("act")
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "on-a-method.cancel")
 		void cancel(String id) {
 		}
 

@@ -37,7 +37,7 @@ class CancelMistakesTests {
 			IdempotencyWebAutoConfiguration.class, ImportStartupCheck.CLASS);
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner().withConfiguration(AUTO)
-		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true");
+		.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true");
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
@@ -97,7 +97,7 @@ class CancelMistakesTests {
 	@Test
 	void doNotIncludeHandlersThatReceiveNoRequests() throws ClassNotFoundException {
 		new ApplicationContextRunner().withConfiguration(AUTO)
-			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+			.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true")
 			.withUserConfiguration(handlers("Fine"))
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

@@ -65,7 +65,7 @@ class ConfigurationMistakesTests {
 					""")
 	void stopTheApplicationWithTheNameOfThePropertyAndWhatToDo(String property, String value, String mistake,
 			String action) {
-		this.application.withPropertyValues("spring.application.name=shop", property + "=" + value)
+		this.application.withPropertyValues("idempotent.namespace=shop", property + "=" + value)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.asInstanceOf(throwable(IdempotentConfigurationException.class))
@@ -80,7 +80,7 @@ class ConfigurationMistakesTests {
 			"idempotent.on-store-failure", "idempotent.redis.timeout", "idempotent.web.max-request-body",
 			"idempotent.web.max-response-body", "idempotent.store", "idempotent.jdbc.initialize-schema" })
 	void stopTheApplicationWithTheNameOfAMalformedProperty(String property) {
-		this.application.withPropertyValues("spring.application.name=shop", property + "=abc")
+		this.application.withPropertyValues("idempotent.namespace=shop", property + "=abc")
 			.run((context) -> assertThat(context).getFailure()
 				.hasStackTraceContaining("Failed to bind properties under '" + property + "'"));
 	}
@@ -88,14 +88,14 @@ class ConfigurationMistakesTests {
 	@Test
 	void doNotShowAPassword() {
 		this.application
-			.withPropertyValues("spring.application.name=shop",
+			.withPropertyValues("idempotent.namespace=shop",
 					"idempotent.web.problem-base-uri=https://me:secret@docs.example.com/")
 			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageNotContainingAny("me", "secret"));
 	}
 
 	@Test
 	void includeADefaultGuaranteeThatNamesItself() {
-		this.application.withPropertyValues("spring.application.name=shop", "idempotent.guarantee=default")
+		this.application.withPropertyValues("idempotent.namespace=shop", "idempotent.guarantee=default")
 			.run((context) -> assertThat(context).getFailure()
 				.hasStackTraceContaining("Failed to bind properties under 'idempotent.guarantee'"));
 	}
@@ -106,27 +106,22 @@ class ConfigurationMistakesTests {
 			"idempotent.web.problem-base-uri, tag:example.com:", "idempotent.web.max-request-body, 512MB",
 			"idempotent.web.max-response-body, 0B", "idempotent.namespace, shop" })
 	void areNotTheUtmostThatIsSensible(String property, String value) {
-		this.application.withPropertyValues("spring.application.name=shop", property + "=" + value)
+		this.application.withPropertyValues("idempotent.namespace=shop", property + "=" + value)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "idempotent.namespace=", "idempotent.namespace=   ", "spring.application.name=" })
-	void includeAnApplicationWithoutAName(String property) {
+	@CsvSource({ "idempotent.namespace=, <name>", "idempotent.namespace=   , <name>",
+			"spring.application.name=shop, shop" })
+	void includeAnApplicationWithoutANamespace(String property, String proposal) {
 		this.application.withPropertyValues(property)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.asInstanceOf(throwable(IdempotentConfigurationException.class))
-				.hasMessageContainingAll("idempotent.namespace", "spring.application.name")
+				.hasMessageStartingWith("idempotent.namespace is not set")
 				.extracting(IdempotentConfigurationException::getAction)
 				.asString()
-				.contains("Set spring.application.name"));
-	}
-
-	@Test
-	void doNotIncludeANamespaceWithoutAnApplicationName() {
-		this.application.withPropertyValues("idempotent.namespace=shop")
-			.run((context) -> assertThat(context).hasNotFailed());
+				.startsWith("Set idempotent.namespace=" + proposal + ". It must never change"));
 	}
 
 }

@@ -43,7 +43,7 @@ import static org.awaitility.Awaitility.await;
  */
 class IdempotencyAutoConfigurationTests {
 
-	private static final String NAME = "spring.application.name=shop";
+	private static final String NAME = "idempotent.namespace=shop";
 
 	/**
 	 * What most applications of tests leave out.

@@ -36,7 +36,7 @@ class IdempotencyStartupTests {
 			"idempotent.jdbc.initialize-schema=always", "idempotent.store=redis" };
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
-		.withPropertyValues("spring.application.name=shop")
+		.withPropertyValues("idempotent.namespace=shop")
 		.withUserConfiguration(Application.class);
 
 	@Test
@@ -187,7 +187,7 @@ class IdempotencyStartupTests {
 		public void grant(String user) {
 		}
 
-		@Idempotent(key = "#user", guarantee = Guarantee.LEASE)
+		@Idempotent(key = "#user", guarantee = Guarantee.LEASE, name = "vouchers.remind")
 		public void remind(String user) {
 		}
 

@@ -27,7 +27,7 @@ class KafkaListenerErrorsTests {
 		.withConfiguration(AutoConfigurations.of(KafkaAutoConfiguration.class, IdempotencyAutoConfiguration.class,
 				IdempotencyMethodAutoConfiguration.class))
 		.withBean(InMemoryIdempotencyStore.class, () -> new InMemoryIdempotencyStore(InstantSource.system()))
-		.withPropertyValues("spring.application.name=shop");
+		.withPropertyValues("idempotent.namespace=shop");
 
 	@Test
 	void addAnErrorHandlerWithBackOffToContainers() {

@@ -1,10 +1,20 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Objects;
+
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
  * Handlers with a mistake in {@link Idempotent @Idempotent}, one mistake each, and some
@@ -16,9 +26,87 @@ final class MistakenHandlers {
 	}
 
 	@RestController
+	static class ExpressionWithoutName {
+
+		@Idempotent(key = "#body.id")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class FingerprintWithoutName {
+
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class HeaderOrFingerprintWithoutName {
+
+		@Idempotent(from = KeySource.HEADER_OR_FINGERPRINT)
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class SharedName {
+
+		@Idempotent(key = "#body.id", name = "order")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m", name = "order")
+		@PostMapping("/returns")
+		void place(String order, String reason) {
+		}
+
+	}
+
+	/**
+	 * A handler that the application maps for each of its instances.
+	 */
+	record Registered(String path) {
+
+		@Idempotent(key = "#body.id", name = "order")
+		void place(String order) {
+		}
+
+		void addTo(RequestMappingHandlerMapping mapping) {
+			Method place = Objects.requireNonNull(ReflectionUtils.findMethod(Registered.class, "place", String.class));
+			mapping.registerMapping(RequestMappingInfo.paths(this.path).methods(RequestMethod.POST).build(), this,
+					place);
+		}
+
+	}
+
+	interface Registration {
+
+		void addTo(RequestMappingHandlerMapping mapping);
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Registering {
+
+		@Autowired
+		void register(RequestMappingHandlerMapping mapping, List<Registration> registrations) {
+			registrations.forEach((each) -> each.addTo(mapping));
+		}
+
+	}
+
+	@RestController
 	static class Malformed {
 
-		@Idempotent(key = "#body[")
+		@Idempotent(key = "#body[", name = "malformed.place")
 		@PostMapping("/orders")
 		void place(String order) {
 		}
@@ -28,7 +116,7 @@ final class MistakenHandlers {
 	@RestController
 	static class UnknownVariable {
 
-		@Idempotent(key = "#boddy.id")
+		@Idempotent(key = "#boddy.id", name = "unknown-variable.place")
 		@PostMapping("/orders")
 		void place(String order) {
 		}
@@ -38,7 +126,7 @@ final class MistakenHandlers {
 	@RestController
 	static class DeepUnknownVariable {
 
-		@Idempotent(key = "#body.id + '-' + #query[#order.id]")
+		@Idempotent(key = "#body.id + '-' + #query[#order.id]", name = "deep-unknown-variable.place")
 		@PostMapping("/orders")
 		void place(String order) {
 		}
@@ -48,7 +136,7 @@ final class MistakenHandlers {
 	@RestController
 	static class UnknownPathVariable {
 
-		@Idempotent(key = "#body.id + '-' + #path?.idd")
+		@Idempotent(key = "#body.id + '-' + #path?.idd", name = "unknown-path-variable.place")
 		@PostMapping("/shops/{shop}/orders/{id:[0-9]{1,9}}")
 		void place(String order) {
 		}
@@ -58,7 +146,7 @@ final class MistakenHandlers {
 	@RestController
 	static class UnknownPathIndex {
 
-		@Idempotent(key = "#path['idd'].length()")
+		@Idempotent(key = "#path['idd'].length()", name = "unknown-path-index.place")
 		@PostMapping("/shops/{shop}/orders/{*id}")
 		void place(String order) {
 		}
@@ -68,7 +156,7 @@ final class MistakenHandlers {
 	@RestController
 	static class UnknownPathKey {
 
-		@Idempotent(key = "{#path[idd], #path.id}")
+		@Idempotent(key = "{#path[idd], #path.id}", name = "unknown-path-key.place")
 		@PostMapping("/shops/{shop}/orders/{id}")
 		void place(String order) {
 		}
@@ -78,7 +166,7 @@ final class MistakenHandlers {
 	@RestController
 	static class NoPathVariable {
 
-		@Idempotent(key = "#path.id")
+		@Idempotent(key = "#path.id", name = "no-path-variable.place")
 		@PostMapping("/orders")
 		void place(String order) {
 		}
@@ -88,7 +176,7 @@ final class MistakenHandlers {
 	@RestController
 	static class ForgottenHash {
 
-		@Idempotent(key = "body.id")
+		@Idempotent(key = "body.id", name = "forgotten-hash.place")
 		@PostMapping("/orders")
 		void place(String order) {
 		}
@@ -98,7 +186,7 @@ final class MistakenHandlers {
 	@RestController
 	static class OverType {
 
-		@Idempotent(key = "T(java.lang.Math).random() + #body.id")
+		@Idempotent(key = "T(java.lang.Math).random() + #body.id", name = "over-type.place")
 		@PostMapping("/orders")
 		void place(String order) {
 		}
@@ -108,7 +196,7 @@ final class MistakenHandlers {
 	@RestController
 	static class OverBean {
 
-		@Idempotent(key = "@keys.of(#body)")
+		@Idempotent(key = "@keys.of(#body)", name = "over-bean.place")
 		@PostMapping("/orders")
 		void place(String order) {
 		}
@@ -118,7 +206,7 @@ final class MistakenHandlers {
 	@RestController
 	static class OverFunction {
 
-		@Idempotent(key = "#key(#body)")
+		@Idempotent(key = "#key(#body)", name = "over-function.place")
 		@PostMapping("/orders")
 		void place(String order) {
 		}
@@ -178,7 +266,7 @@ final class MistakenHandlers {
 	@RestController
 	static class FingerprintWithoutRetention {
 
-		@Idempotent(from = KeySource.FINGERPRINT)
+		@Idempotent(from = KeySource.FINGERPRINT, name = "fingerprint-without-retention.place")
 		@PostMapping("/orders")
 		void place(String order) {
 		}
@@ -224,17 +312,17 @@ final class MistakenHandlers {
 		void place(String order) {
 		}
 
-		@Idempotent(key = "#body.items.![#this.id]")
+		@Idempotent(key = "#body.items.![#this.id]", name = "sensible.fill")
 		@PostMapping("/baskets")
 		void fill(String items) {
 		}
 
-		@Idempotent(key = "#path['cart'] ?: #path['basket']")
+		@Idempotent(key = "#path['cart'] ?: #path['basket']", name = "sensible.pay")
 		@PostMapping({ "/carts/{cart}", "/baskets/{basket}" })
 		void pay(String payment) {
 		}
 
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "30s")
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "30s", name = "sensible.feedback")
 		@PostMapping("/feedback")
 		void feedback(String text) {
 		}

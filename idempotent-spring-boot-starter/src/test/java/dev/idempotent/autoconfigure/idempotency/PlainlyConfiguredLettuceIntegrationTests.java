@@ -27,7 +27,7 @@ class PlainlyConfiguredLettuceIntegrationTests {
 	@Test
 	void isUsedAsItIs() {
 		RedisConfiguration servers = new RedisStandaloneConfiguration(redis.host(), redis.port());
-		new WebApplicationContextRunner().withPropertyValues("spring.application.name=shop")
+		new WebApplicationContextRunner().withPropertyValues("idempotent.namespace=shop")
 			.withConfiguration(AutoConfigurations.of(IdempotencyAutoConfiguration.class))
 			.withBean(RedisConnectionFactory.class,
 					() -> new LettuceConnectionFactory(servers, LettuceClientConfiguration.defaultConfiguration()))

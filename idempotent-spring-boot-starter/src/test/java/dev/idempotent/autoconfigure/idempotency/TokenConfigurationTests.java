@@ -38,7 +38,7 @@ class TokenConfigurationTests {
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(IdempotencyAutoConfiguration.class))
 		.withBean(InMemoryIdempotencyStore.class, () -> new InMemoryIdempotencyStore(InstantSource.system()))
-		.withPropertyValues("spring.application.name=shop");
+		.withPropertyValues("idempotent.namespace=shop");
 
 	@Test
 	void issuesNoTokensWithoutASecret() {

@@ -29,7 +29,7 @@ class TransactionMistakesTests {
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
 				IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class))
-		.withPropertyValues("spring.application.name=shop");
+		.withPropertyValues("idempotent.namespace=shop");
 
 	private final WebApplicationContextRunner withDatabase = this.application
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,

@@ -17,7 +17,7 @@ class WaitReplicasTests {
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class))
 		// Nothing listens on this port.
-		.withPropertyValues("spring.application.name=shop", "spring.data.redis.port=1");
+		.withPropertyValues("idempotent.namespace=shop", "spring.data.redis.port=1");
 
 	@Test
 	void waitsForNoReplicaByDefault() {

@@ -26,7 +26,7 @@ class IdempotencyLibrariesTests {
 	void keepsKeysWithoutWhatWouldOperateThem(String missing, String bean) throws ClassNotFoundException {
 		ClassPathWithout classPath = new ClassPathWithout(missing);
 		new ApplicationContextRunner().withClassLoader(classPath)
-			.withPropertyValues("management.endpoints.web.exposure.include=idempotency", "spring.application.name=test")
+			.withPropertyValues("management.endpoints.web.exposure.include=idempotency", "idempotent.namespace=test")
 			.withUserConfiguration(classPath.loadClass(Application.class.getName()))
 			.run((context) -> assertThat(context).hasNotFailed().hasBean("idempotencyEngine").doesNotHaveBean(bean));
 	}

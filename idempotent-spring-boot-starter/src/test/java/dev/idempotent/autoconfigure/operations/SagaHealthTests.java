@@ -125,7 +125,7 @@ class SagaHealthTests {
 	void isNotNeededToRunSagas(String missing, String bean) throws ClassNotFoundException {
 		ClassPathWithout classPath = new ClassPathWithout(missing);
 		new ApplicationContextRunner().withClassLoader(classPath)
-			.withPropertyValues("management.endpoints.web.exposure.include=saga", "spring.application.name=shop",
+			.withPropertyValues("management.endpoints.web.exposure.include=saga", "idempotent.namespace=shop",
 					"spring.datasource.generate-unique-name=true")
 			.withUserConfiguration(classPath.loadClass(WholeShop.class.getName()))
 			.run((context) -> assertThat(context).hasNotFailed().hasBean("sagaEngine").doesNotHaveBean(bean));

@@ -38,7 +38,7 @@ final class OnDemandApplication {
 
 	static ApplicationContextRunner with(Class<?>... configurations) {
 		return new ApplicationContextRunner()
-			.withPropertyValues("spring.application.name=shop",
+			.withPropertyValues("idempotent.namespace=shop",
 					"idempotent.outbox.default-topic=" + RecordingPublisher.TOPIC)
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class,
 					DataSourceTransactionManagerAutoConfiguration.class, JacksonAutoConfiguration.class,
@@ -84,7 +84,7 @@ final class OnDemandApplication {
 	static class Payments {
 
 		@Transactional
-		@Idempotent(key = "#id", ignore = "work")
+		@Idempotent(key = "#id", name = "payments.pay", ignore = "work")
 		public void pay(String id, Runnable work) {
 			work.run();
 		}

@@ -47,7 +47,7 @@ class OutboxLibrariesTests {
 	void appendsOrderedEventsWithoutJpa(String missing) throws ClassNotFoundException {
 		ClassPathWithout classPath = new ClassPathWithout(missing);
 		new ApplicationContextRunner().withClassLoader(classPath)
-			.withPropertyValues("spring.datasource.generate-unique-name=true",
+			.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true",
 					"idempotent.outbox.initialize-schema=always", "idempotent.outbox.relay.enabled=false")
 			.withUserConfiguration(classPath.loadClass(Appending.class.getName()))
 			.run((context) -> assertThat(((Callable<?>) context.getBean("append")).call()).isEqualTo(1));

@@ -242,7 +242,7 @@ class OutboxOnDemandTests {
 
 	static class Handling {
 
-		@OutboxHandler(type = "order.created")
+		@OutboxHandler(type = "order.created", name = "handling.handle")
 		void handle() {
 		}
 

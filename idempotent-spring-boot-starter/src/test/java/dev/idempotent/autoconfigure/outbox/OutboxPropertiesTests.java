@@ -68,7 +68,7 @@ class OutboxPropertiesTests {
 		return OutboxApplication.with()
 			.withInitializer((context) -> context.getEnvironment()
 				.getPropertySources()
-				.addFirst(new MapPropertySource("test", Map.of(name, value))));
+				.addFirst(new MapPropertySource("topics", Map.of(name, value))));
 	}
 
 	private static OutboxProperties withTopic(String property, String value) {

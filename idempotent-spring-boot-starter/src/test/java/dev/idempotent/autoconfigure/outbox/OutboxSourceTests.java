@@ -21,11 +21,10 @@ import static org.awaitility.Awaitility.await;
 class OutboxSourceTests {
 
 	@Test
-	void isTheEncodedNameOfTheApplication() {
-		assertThat(source("spring.application.name=my shop: 100% für alle"))
+	void isTheEncodedNamespace() {
+		assertThat(source("idempotent.namespace=my shop: 100% für alle"))
 			.isEqualTo("/my%20shop:%20100%25%20f%C3%BCr%20alle");
-		assertThat(source("spring.application.name=my shop", "idempotent.outbox.source=urn:shop"))
-			.isEqualTo("urn:shop");
+		assertThat(source("idempotent.namespace=my shop", "idempotent.outbox.source=urn:shop")).isEqualTo("urn:shop");
 	}
 
 	private static String source(String... properties) {

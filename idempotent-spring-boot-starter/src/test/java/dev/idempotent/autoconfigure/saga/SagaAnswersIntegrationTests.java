@@ -212,12 +212,12 @@ class SagaAnswersIntegrationTests {
 			this.shop = shop;
 		}
 
-		@Saga
+		@Saga(name = "Checkout.place")
 		public String place(String what) {
 			return run(what);
 		}
 
-		@Saga(key = "#what")
+		@Saga(key = "#what", name = "Checkout.placeOnce")
 		public String placeOnce(String what) {
 			return run(what);
 		}

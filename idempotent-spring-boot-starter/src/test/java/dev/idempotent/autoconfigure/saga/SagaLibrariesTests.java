@@ -31,7 +31,7 @@ class SagaLibrariesTests {
 	void runWithoutALibraryThatTheyDoNotNeed(String missing) throws Exception {
 		ClassPathWithout classPath = new ClassPathWithout(missing);
 		new ApplicationContextRunner().withClassLoader(classPath)
-			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+			.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true")
 			.withUserConfiguration(classPath.loadClass(Application.class.getName()))
 			.run((context) -> {
 				assertThat(context).hasNotFailed().hasBean("sagaMethodsCheck");
@@ -48,7 +48,7 @@ class SagaLibrariesTests {
 			this.saga = saga;
 		}
 
-		@Saga(key = "#name")
+		@Saga(key = "#name", name = "Greeter.greet")
 		public String greet(String name) {
 			return this.saga.step("greet", String.class).run(() -> "Hello, " + name);
 		}

@@ -81,14 +81,14 @@ class SagaStartupCheckTests {
 			this.saga = saga;
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Caller.withKey")
 		public void withKey(String id) {
 			this.saga.step("order").runInTransaction(() -> {
 			});
 			this.saga.step("charge", String.class).run((key) -> key);
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Caller.withoutKey")
 		public void withoutKey(String id) {
 			this.saga.step("charge").run(() -> {
 			});

@@ -98,7 +98,7 @@ class SagaTakeOverIntegrationTests {
 		}
 
 		@PreAuthorize("hasRole('CLERK')")
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Checkout.place")
 		public String place(String id, List<Item> items) {
 			String reserved = this.saga.step("reserve", String.class).runInTransaction(() -> {
 				calls.add("reserve");

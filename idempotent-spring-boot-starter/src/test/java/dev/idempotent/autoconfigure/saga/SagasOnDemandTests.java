@@ -116,7 +116,7 @@ class SagasOnDemandTests {
 			this.saga = saga;
 		}
 
-		@Saga(key = "#name", timeout = "${greeting.timeout:1m}")
+		@Saga(key = "#name", timeout = "${greeting.timeout:1m}", name = "Greeter.greet")
 		public String greet(String name) {
 			return this.saga.step("greet", String.class).runInTransaction(() -> "Hello, " + name);
 		}

@@ -460,7 +460,7 @@ class StepOutcomeTests {
 			this.jdbc = jdbc;
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Shop.place")
 		public void place(String id, Kind kind) {
 			if (kind == Kind.TRANSACTION) {
 				this.saga.step("stored").runInTransaction(() -> {

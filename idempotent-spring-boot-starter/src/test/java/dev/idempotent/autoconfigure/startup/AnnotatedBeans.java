@@ -37,7 +37,7 @@ final class AnnotatedBeans {
 
 	static class Method {
 
-		@Idempotent(key = "'key'")
+		@Idempotent(key = "'key'", name = "method.run")
 		void run() {
 		}
 
@@ -72,7 +72,7 @@ final class AnnotatedBeans {
 
 	static class Undertaking {
 
-		@Saga(key = "'key'")
+		@Saga(key = "'key'", name = "Undertaking.run")
 		void run() {
 		}
 
@@ -123,7 +123,7 @@ final class AnnotatedBeans {
 	}
 
 	@Retention(RetentionPolicy.RUNTIME)
-	@Idempotent(key = "'key'")
+	@Idempotent(key = "'key'", name = "once")
 	@interface Once {
 
 	}
@@ -138,7 +138,7 @@ final class AnnotatedBeans {
 
 	interface Job {
 
-		@Idempotent(key = "'key'")
+		@Idempotent(key = "'key'", name = "job.run")
 		void run();
 
 	}
@@ -157,7 +157,7 @@ final class AnnotatedBeans {
 
 	static class Hidden {
 
-		@Idempotent(key = "'key'")
+		@Idempotent(key = "'key'", name = "hidden.run")
 		private void run() {
 		}
 
@@ -179,7 +179,7 @@ final class AnnotatedBeans {
 
 	static class AnnotatedRunnable implements Runnable {
 
-		@Idempotent(key = "'key'")
+		@Idempotent(key = "'key'", name = "annotated-runnable.run")
 		@Override
 		public void run() {
 		}
@@ -193,7 +193,7 @@ final class AnnotatedBeans {
 			throw new IllegalStateException("Not to be created");
 		}
 
-		@Idempotent(key = "'key'")
+		@Idempotent(key = "'key'", name = "lazy-bean.run")
 		void run() {
 		}
 

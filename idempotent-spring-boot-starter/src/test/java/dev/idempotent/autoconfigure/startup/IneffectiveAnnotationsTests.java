@@ -135,7 +135,7 @@ class IneffectiveAnnotationsTests {
 		ClassPathWithout classPath = new ClassPathWithout(missing);
 		try {
 			return new WebApplicationContextRunner().withClassLoader(classPath)
-				.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+				.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true")
 				.withUserConfiguration(classPath.loadClass(Application.class.getName()),
 						classPath.loadClass(AnnotatedBeans.class.getName() + "$" + beans));
 		}

@@ -19,7 +19,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 class ParentContextTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
-		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+		.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true")
 		.withUserConfiguration(Application.class);
 
 	@ParameterizedTest
@@ -58,7 +58,7 @@ class ParentContextTests {
 	@Test
 	void ignoresAParentWithTheAutoConfiguration() {
 		new ApplicationContextRunner()
-			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+			.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true")
 			.withUserConfiguration(Application.class, AnnotatedBeans.Method.class)
 			.run((parent) -> this.application.withParent(parent.getSourceApplicationContext())
 				.run((context) -> assertThat(context).hasNotFailed()));

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class InMemoryIdempotencyAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withPropertyValues("spring.application.name=test", "spring.datasource.generate-unique-name=true")
+		.withPropertyValues("idempotent.namespace=test", "spring.datasource.generate-unique-name=true")
 		.withConfiguration(
 				AutoConfigurations.of(IdempotencyAutoConfiguration.class, InMemoryIdempotencyAutoConfiguration.class));
 

@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 @SpringJUnitConfig
 @AutoConfigureIdempotency
-@TestPropertySource(properties = "spring.datasource.generate-unique-name=true")
+@TestPropertySource(properties = { "idempotent.namespace=shop", "spring.datasource.generate-unique-name=true" })
 @DirtiesContext
 class RunHandlersTests {
 

@@ -53,7 +53,7 @@ class KafkaArgumentsIntegrationTests {
 
 	@BeforeAll
 	static void start() {
-		List<String> properties = new ArrayList<>(List.of("spring.application.name=kafka-arguments",
+		List<String> properties = new ArrayList<>(List.of("idempotent.namespace=kafka-arguments",
 				"spring.kafka.listener.ack-mode=manual-immediate", "idempotent.guarantee=transaction"));
 		properties.addAll(kafka.properties());
 		properties.addAll(postgres.properties());
@@ -180,49 +180,49 @@ class KafkaArgumentsIntegrationTests {
 
 		@KafkaListener(topics = "acknowledged", groupId = "acknowledged")
 		@Transactional
-		@Idempotent(key = "#payment.id")
+		@Idempotent(key = "#payment.id", name = "payments.acknowledged")
 		public void acknowledged(Payment payment, Acknowledgment acknowledgment, Consumer<?, ?> consumer) {
 			this.ledger.add(payment.id());
 		}
 
 		@KafkaListener(topics = "by-hand", groupId = "by-hand")
 		@Transactional
-		@Idempotent(key = "#payment.id")
+		@Idempotent(key = "#payment.id", name = "payments.by-hand")
 		public void byHand(Payment payment, Acknowledgment acknowledgment) {
 			this.ledger.add(payment.id());
 			acknowledgment.acknowledge();
 		}
 
 		@Transactional
-		@Idempotent(key = "#payment.id")
+		@Idempotent(key = "#payment.id", name = "payments.pay")
 		public void pay(Payment payment) {
 			this.ledger.add(payment.id());
 		}
 
 		@KafkaListener(topics = "ignored", groupId = "ignored")
 		@Transactional
-		@Idempotent(key = "#payment.id", ignore = "offset")
+		@Idempotent(key = "#payment.id", ignore = "offset", name = "payments.ignored")
 		public void ignored(@Payload Payment payment, @Header(KafkaHeaders.OFFSET) long offset) {
 			this.ledger.add(payment.id());
 		}
 
 		@KafkaListener(topics = "compared", groupId = "compared")
 		@Transactional
-		@Idempotent(key = "#payment.id")
+		@Idempotent(key = "#payment.id", name = "payments.compared")
 		public void compared(@Payload Payment payment, @Header(KafkaHeaders.OFFSET) long offset) {
 			this.ledger.add(payment.id());
 		}
 
 		@KafkaListener(topics = "whole", groupId = "whole")
 		@Transactional
-		@Idempotent(key = "#record.value().id")
+		@Idempotent(key = "#record.value().id", name = "payments.whole")
 		public void whole(ConsumerRecord<String, Payment> record) {
 			this.ledger.add(record.value().id());
 		}
 
 		@KafkaListener(topics = "message", groupId = "message")
 		@Transactional
-		@Idempotent(key = "#message.payload.id", ignore = "/message/headers")
+		@Idempotent(key = "#message.payload.id", ignore = "/message/headers", name = "payments.message")
 		public void message(Message<Payment> message) {
 			this.ledger.add(message.getPayload().id());
 		}

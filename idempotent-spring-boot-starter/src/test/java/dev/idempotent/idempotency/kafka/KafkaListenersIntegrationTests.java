@@ -44,7 +44,7 @@ class KafkaListenersIntegrationTests {
 
 	@BeforeAll
 	static void start() {
-		List<String> properties = new ArrayList<>(List.of("spring.application.name=kafka-listeners"));
+		List<String> properties = new ArrayList<>(List.of("idempotent.namespace=kafka-listeners"));
 		properties.addAll(kafka.properties());
 		properties.addAll(postgres.properties());
 		properties.addAll(redis.properties());

@@ -46,8 +46,8 @@ class KafkaTransactionsIntegrationTests {
 
 	@Test
 	void waitForAKeyForLongerThanTheDefaultProcessorWould() throws Exception {
-		List<String> properties = new ArrayList<>(List.of("spring.application.name=kafka-transactions",
-				"spring.kafka.producer.transaction-id-prefix=t-"));
+		List<String> properties = new ArrayList<>(
+				List.of("idempotent.namespace=kafka-transactions", "spring.kafka.producer.transaction-id-prefix=t-"));
 		properties.addAll(kafka.properties());
 		properties.addAll(postgres.properties());
 		properties.addAll(redis.properties());
@@ -112,7 +112,7 @@ class KafkaTransactionsIntegrationTests {
 
 		@KafkaListener(topics = "settled", groupId = "settlement")
 		@Transactional("transactionManager")
-		@Idempotent(key = "#payment.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#payment.id", guarantee = Guarantee.TRANSACTION, name = "settlement.settle")
 		public void settle(Payment payment) {
 			this.ledger.add(payment.id());
 			if (this.runs.incrementAndGet() == 1) {

@@ -89,7 +89,7 @@ class PaymentListeners {
 		@KafkaListener(topics = "payments", groupId = "one", concurrency = "2")
 		@KafkaListener(topics = "payments", groupId = "two", concurrency = "2")
 		@Transactional
-		@Idempotent(key = "#payment.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#payment.id", guarantee = Guarantee.TRANSACTION, name = "payments.pay")
 		public void pay(Payment payment) {
 			this.ledger.add(payment.id());
 			this.script.play(payment.id());
@@ -108,14 +108,14 @@ class PaymentListeners {
 
 		@KafkaHandler
 		@Transactional
-		@Idempotent(key = "#payment.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#payment.id", guarantee = Guarantee.TRANSACTION, name = "movements.paid")
 		public void paid(Payment payment) {
 			this.ledger.add("payment " + payment.id());
 		}
 
 		@KafkaHandler
 		@Transactional
-		@Idempotent(key = "#refund.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#refund.id", guarantee = Guarantee.TRANSACTION, name = "movements.refunded")
 		public void refunded(Refund refund) {
 			this.ledger.add("refund " + refund.id());
 		}
@@ -135,7 +135,7 @@ class PaymentListeners {
 
 		@KafkaListener(topics = "leased", groupId = "leased")
 		@Transactional
-		@Idempotent(key = "#payment.id", guarantee = Guarantee.LEASE)
+		@Idempotent(key = "#payment.id", guarantee = Guarantee.LEASE, name = "leased.pay")
 		public void pay(Payment payment) {
 			this.ledger.add(payment.id());
 			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {

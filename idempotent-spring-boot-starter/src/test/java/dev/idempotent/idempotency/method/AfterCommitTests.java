@@ -90,26 +90,26 @@ class AfterCommitTests {
 		}
 
 		@EventListener
-		@Idempotent(key = "#event.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#event.id", guarantee = Guarantee.TRANSACTION, name = "listener.placed")
 		public void placed(Placed event) {
 			this.effects.add(event.id());
 		}
 
 		@TransactionalEventListener
-		@Idempotent(key = "#event.id")
+		@Idempotent(key = "#event.id", name = "listener.paid")
 		public void paid(Paid event) {
 			this.effects.add(event.id());
 		}
 
 		@TransactionalEventListener
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		@Idempotent(key = "#event.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#event.id", guarantee = Guarantee.TRANSACTION, name = "listener.shipped")
 		public void shipped(Shipped event) {
 			this.effects.add(event.id());
 		}
 
 		@TransactionalEventListener
-		@Idempotent(key = "#event.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#event.id", guarantee = Guarantee.TRANSACTION, name = "listener.returned")
 		public void returned(Returned event) {
 			this.effects.add(event.id());
 		}

@@ -38,7 +38,7 @@ class Catalogue extends Shelf<Shelf.Article> {
 		return new Article("a" + number, number);
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.article")
 	public Article article(String key) {
 		return make();
 	}
@@ -48,77 +48,72 @@ class Catalogue extends Shelf<Shelf.Article> {
 		return List.of(make());
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.by-name")
 	public Map<String, Article> byName(String key) {
 		return Map.of("one", make());
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.found")
 	public Optional<Article> found(String key) {
 		return Optional.of(make());
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.missing")
 	public Optional<Article> missing(String key) {
 		make();
 		return Optional.empty();
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.nothing")
 	public @Nullable Article nothing(String key) {
 		make();
 		return null;
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.count")
 	public long count(String key) {
 		return make().number();
 	}
 
-	@Idempotent(key = "#key", name = "text")
+	@Idempotent(key = "#key", name = "catalogue.text")
 	public String text(String key) {
 		return make().name();
 	}
 
-	@Idempotent(key = "#key", name = "text")
-	public Article textAsArticle(String key) {
-		return make();
-	}
-
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.act")
 	public void act(String key) {
 		make();
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.later")
 	public CompletableFuture<Article> later(String key) {
 		return CompletableFuture.supplyAsync(this::make);
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.all-later")
 	public CompletableFuture<List<Article>> allLater(String key) {
 		return CompletableFuture.supplyAsync(() -> List.of(make()));
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.fails-later")
 	public CompletableFuture<Article> failsLater(String key) {
 		make();
 		return CompletableFuture.failedFuture(new IllegalStateException("It fails"));
 	}
 
-	@Idempotent(key = "#key", ignore = "open")
+	@Idempotent(key = "#key", ignore = "open", name = "catalogue.whenever")
 	public CompletableFuture<String> whenever(String key, CompletableFuture<String> open) {
 		make();
 		return open;
 	}
 
-	@Idempotent(key = "#key")
+	@Idempotent(key = "#key", name = "catalogue.circle")
 	public Circle circle(String key) {
 		make();
 		return new Circle();
 	}
 
-	@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
+	@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION, name = "catalogue.circle-in-transaction")
 	public Circle circleInTransaction(String key) {
 		this.effects.add(key);
 		return new Circle();

@@ -17,6 +17,13 @@ public final class ForgetfulStore extends ForwardingStore {
 		this.store = new InMemoryIdempotencyStore(InstantSource.system());
 	}
 
+	/**
+	 * Takes the keys of another store, as a later release of an application does.
+	 */
+	public void shareWith(ForgetfulStore other) {
+		this.store = other.store;
+	}
+
 	@Override
 	protected IdempotencyStore target() {
 		return this.store;

@@ -76,18 +76,18 @@ class IdempotentMethodsTests {
 			this.effects = effects;
 		}
 
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "orders.place")
 		public Receipt place(Order order) {
 			return new Receipt(this.effects.add(order.id()));
 		}
 
-		@Idempotent(key = "#order.identity")
+		@Idempotent(key = "#order.identity", name = "orders.misspelt")
 		public Receipt misspelt(Order order) {
 			return new Receipt(this.effects.add(order.id()));
 		}
 
 		@Transactional
-		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "orders.place-in-transaction")
 		public Receipt placeInTransaction(Order order) {
 			Receipt receipt = new Receipt(this.effects.add(order.id()));
 			if (order.id().equals("bad")) {

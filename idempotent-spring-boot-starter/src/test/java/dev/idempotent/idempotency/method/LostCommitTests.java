@@ -108,12 +108,12 @@ class LostCommitTests {
 		}
 
 		@Transactional
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "orders.in-transaction")
 		public int inTransaction(String id) {
 			return this.effects.add(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "orders.under-lease")
 		public int underLease(String id) {
 			return this.effects.add(id);
 		}

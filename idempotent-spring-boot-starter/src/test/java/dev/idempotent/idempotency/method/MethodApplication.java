@@ -30,7 +30,7 @@ public final class MethodApplication {
 	 */
 	public static ApplicationContextRunner with(Class<?>... configurations) {
 		return new ApplicationContextRunner()
-			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+			.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true")
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 					DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 					JdbcClientAutoConfiguration.class, TransactionAutoConfiguration.class,

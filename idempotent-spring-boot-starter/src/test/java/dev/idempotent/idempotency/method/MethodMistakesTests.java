@@ -148,7 +148,7 @@ class MethodMistakesTests {
 	@Test
 	void refusesATransactionWithoutADatabase() {
 		ApplicationContextRunner application = new ApplicationContextRunner()
-			.withPropertyValues("spring.application.name=shop")
+			.withPropertyValues("idempotent.namespace=shop")
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, IdempotencyAutoConfiguration.class,
 					ImportMethods.CLASS))
 			.withBean(IdempotencyStore.class, () -> new InMemoryIdempotencyStore(InstantSource.system()));
@@ -172,7 +172,7 @@ class MethodMistakesTests {
 		Path source = folder.resolve("Nameless.java");
 		Files.writeString(source, """
 				public class Nameless {
-					@%s(key = "#id") public String place(String id) { return id; }
+					@%s(key = "#id", name = "place") public String place(String id) { return id; }
 				}
 				""".formatted(Idempotent.class.getName()));
 		assertThat(ToolProvider.getSystemJavaCompiler()

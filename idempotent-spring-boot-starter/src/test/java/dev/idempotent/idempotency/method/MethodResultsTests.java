@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.Idempotent;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -80,12 +81,14 @@ class MethodResultsTests {
 	@Test
 	void thatCannotBeReadFailWithoutASecondRun() {
 		this.application.run((context) -> {
-			Catalogue catalogue = context.getBean(Catalogue.class);
-			catalogue.text("k");
-			assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> catalogue.textAsArticle("k"))
-				.withMessageContainingAll("textAsArticle", "its stored result cannot be read as",
-						"It is not done again");
-			assertThat(catalogue.runs()).isOne();
+			context.getBean(Catalogue.class).text("k");
+			MethodApplication.with(LaterCatalogue.class).run((later) -> {
+				later.getBean(ForgetfulStore.class).shareWith(context.getBean(ForgetfulStore.class));
+				LaterCatalogue catalogue = later.getBean(LaterCatalogue.class);
+				assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> catalogue.text("k"))
+					.withMessageContainingAll("LaterCatalogue.text", "its stored result cannot be read as",
+							"It is not done again");
+			});
 		});
 	}
 
@@ -207,6 +210,18 @@ class MethodResultsTests {
 				.activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfSubType(Object.class).build(),
 						DefaultTyping.NON_FINAL)
 				.build();
+		}
+
+	}
+
+	/**
+	 * A later release, whose method has another type.
+	 */
+	static class LaterCatalogue {
+
+		@Idempotent(key = "#key", name = "catalogue.text")
+		public Catalogue.Article text(String key) {
+			throw new IllegalStateException("never");
 		}
 
 	}

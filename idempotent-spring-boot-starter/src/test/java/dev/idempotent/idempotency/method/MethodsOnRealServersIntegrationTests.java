@@ -164,7 +164,7 @@ class MethodsOnRealServersIntegrationTests {
 
 	private static ConfigurableApplicationContext instance() {
 		List<String> arguments = new ArrayList<>(
-				List.of("--spring.application.name=methods", "--spring.main.banner-mode=off",
+				List.of("--idempotent.namespace=methods", "--spring.main.banner-mode=off",
 						"--idempotent.jdbc.initialize-schema=always", "--idempotent.redis.timeout=10s"));
 		redis.properties().forEach((property) -> arguments.add("--" + property));
 		postgres.properties().forEach((property) -> arguments.add("--" + property));
@@ -192,24 +192,24 @@ class MethodsOnRealServersIntegrationTests {
 		}
 
 		@Transactional
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "shop.under-lease")
 		public int underLease(String id) {
 			return place(id);
 		}
 
 		@Transactional
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "shop.in-transaction")
 		public int inTransaction(String id) {
 			return place(id);
 		}
 
 		@Transactional
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, onPending = OnPending.WAIT)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, onPending = OnPending.WAIT, name = "shop.patiently")
 		public int patiently(String id) {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id", ignore = "work")
+		@Idempotent(key = "#id", ignore = "work", name = "shop.during")
 		public void during(String id, Runnable work) {
 			work.run();
 		}

@@ -162,20 +162,20 @@ class MethodsWithJpaTests {
 		}
 
 		@Transactional
-		@Idempotent(key = "#key", ignore = "seat", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#key", ignore = "seat", guarantee = Guarantee.TRANSACTION, name = "seats.book")
 		public String book(String key, String seat) {
 			return persist(seat);
 		}
 
 		@Transactional
-		@Idempotent(key = "#key", ignore = "seat", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#key", ignore = "seat", guarantee = Guarantee.TRANSACTION, name = "seats.draft")
 		public String draft(String key, String seat) {
 			this.entities.unwrap(Session.class).setHibernateFlushMode(FlushMode.MANUAL);
 			return persist(seat);
 		}
 
 		@Transactional
-		@Idempotent(key = "#key", ignore = "seat")
+		@Idempotent(key = "#key", ignore = "seat", name = "seats.book-under-a-lease")
 		public String bookUnderALease(String key, String seat) {
 			return persist(seat);
 		}

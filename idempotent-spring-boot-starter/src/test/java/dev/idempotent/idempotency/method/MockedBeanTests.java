@@ -4,6 +4,7 @@ import java.time.InstantSource;
 
 import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -22,12 +23,19 @@ import static org.mockito.BDDMockito.given;
  * An application starts if a test replaces its annotated bean with a mock.
  */
 @SpringJUnitConfig(MockedBeanTests.Application.class)
-@TestPropertySource(properties = "spring.application.name=shop")
+@TestPropertySource(properties = "idempotent.namespace=shop")
 class MockedBeanTests {
 
 	@MockitoBean
 	@SuppressWarnings("NullAway.Init")
 	private UnfitMethods.Plain orders;
+
+	/**
+	 * A mock of the same class, in the place of one that has names of its own.
+	 */
+	@MockitoBean
+	@SuppressWarnings("NullAway.Init")
+	private UnfitMethods.Plain returns;
 
 	@Autowired
 	@SuppressWarnings("NullAway.Init")
@@ -55,6 +63,19 @@ class MockedBeanTests {
 		@Bean
 		UnfitMethods.Plain orders() {
 			return new UnfitMethods.Plain();
+		}
+
+		@Bean
+		UnfitMethods.Plain returns() {
+			return new UnfitMethods.Plain() {
+
+				@Override
+				@Idempotent(key = "#id", name = "return")
+				public String place(String id) {
+					return id;
+				}
+
+			};
 		}
 
 		@Bean

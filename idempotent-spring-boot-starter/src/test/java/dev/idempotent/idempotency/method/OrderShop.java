@@ -118,24 +118,24 @@ final class OrderShop {
 		}
 
 		@Transactional
-		@Idempotent(key = "#key")
+		@Idempotent(key = "#key", name = "orders.under-lease")
 		public int underLease(String key, int amount) {
 			return place(key);
 		}
 
 		@Transactional
-		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION, name = "orders.in-transaction")
 		public int inTransaction(String key, int amount) {
 			return place(key);
 		}
 
 		@Transactional(noRollbackFor = IllegalArgumentException.class)
-		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION, name = "orders.forgivingly")
 		public int forgivingly(String key) {
 			return place(key);
 		}
 
-		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION, name = "orders.alone")
 		public int alone(String key) {
 			return place(key);
 		}

@@ -115,55 +115,55 @@ class PropagationTests {
 			this.effects = effects;
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-method.requires-new")
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
 		public int requiresNew(String id) {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-method.not-supported")
 		@Transactional(propagation = Propagation.NOT_SUPPORTED)
 		public int notSupported(String id) {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-method.composed")
 		@Apart
 		public int composed(String id) {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-method.never")
 		@Transactional(propagation = Propagation.NEVER)
 		public int never(String id) {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-method.nested")
 		@Transactional(propagation = Propagation.NESTED)
 		public int nested(String id) {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-method.supports")
 		@Transactional(propagation = Propagation.SUPPORTS)
 		public int supports(String id) {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-method.mandatory")
 		@Transactional(propagation = Propagation.MANDATORY)
 		public int mandatory(String id) {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-method.required")
 		@Transactional
 		public int required(String id) {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-method.none")
 		public int none(String id) {
 			return place(id);
 		}
@@ -187,7 +187,7 @@ class PropagationTests {
 			this.effects = effects;
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-class.place")
 		public int place(String id) {
 			return this.effects.add(id);
 		}
@@ -196,7 +196,7 @@ class PropagationTests {
 
 	interface ByInterface {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "by-interface.place")
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
 		int place(String id);
 

@@ -24,7 +24,7 @@ final class Repositories {
 
 		interface Orders extends Repository<Repositories.Order, String> {
 
-			@Idempotent(key = "#id")
+			@Idempotent(key = "#id", name = "orders.place")
 			default String place(String id) {
 				return id;
 			}
@@ -41,7 +41,7 @@ final class Repositories {
 		@RepositoryDefinition(domainClass = Repositories.Order.class, idClass = String.class)
 		interface Orders {
 
-			@Idempotent(key = "#id")
+			@Idempotent(key = "#id", name = "defined-orders.place")
 			default String place(String id) {
 				return id;
 			}

@@ -51,13 +51,13 @@ class RetriedMethodsTests {
 		}
 
 		@Retryable(maxRetries = 2, delay = 1)
-		@Idempotent(key = "#key")
+		@Idempotent(key = "#key", name = "shipments.under-lease")
 		public int underLease(String key) {
 			return ship();
 		}
 
 		@Retryable(maxRetries = 2, delay = 1)
-		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION, name = "shipments.in-transaction")
 		public int inTransaction(String key) {
 			return ship();
 		}

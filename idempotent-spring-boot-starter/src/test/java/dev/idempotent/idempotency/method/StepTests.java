@@ -210,7 +210,7 @@ class StepTests {
 			return this.runs.get();
 		}
 
-		@Idempotent(key = "#id", guarantee = Guarantee.LEASE)
+		@Idempotent(key = "#id", guarantee = Guarantee.LEASE, name = "shop.place")
 		public String place(String id, int amount) {
 			int run = this.template.get().step("one", Integer.class, this.runs::incrementAndGet);
 			if (this.failing) {

@@ -16,7 +16,7 @@ final class UnfitMethods {
 
 	static class FinalMethod {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "final-method.place")
 		public final String place(String id) {
 			return id;
 		}
@@ -25,7 +25,7 @@ final class UnfitMethods {
 
 	static final class FinalClass {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "final-class.place")
 		public String place(String id) {
 			return id;
 		}
@@ -34,7 +34,7 @@ final class UnfitMethods {
 
 	record OneRecord(String name) {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-record.place")
 		public String place(String id) {
 			return this.name + id;
 		}
@@ -43,7 +43,7 @@ final class UnfitMethods {
 
 	abstract static sealed class Sealed {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "sealed.place")
 		public String place(String id) {
 			return id;
 		}
@@ -64,7 +64,7 @@ final class UnfitMethods {
 			return place(id);
 		}
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "private-method.place")
 		private String place(String id) {
 			return id;
 		}
@@ -73,7 +73,7 @@ final class UnfitMethods {
 
 	static class StaticMethod {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "static-method.place")
 		public static String place(String id) {
 			return id;
 		}
@@ -94,7 +94,7 @@ final class UnfitMethods {
 		}
 
 		@Transactional
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "beside-its-interface.place")
 		public String place(String id) {
 			return id;
 		}
@@ -104,14 +104,14 @@ final class UnfitMethods {
 	interface Placing {
 
 		@Transactional
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "placing.place")
 		String place(String id);
 
 	}
 
 	static class Plain {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "plain.place")
 		public String place(String id) {
 			return id;
 		}
@@ -146,7 +146,7 @@ final class UnfitMethods {
 
 	static class UnknownVariable {
 
-		@Idempotent(key = "#order.id")
+		@Idempotent(key = "#order.id", name = "unknown-variable.place")
 		public String place(String id) {
 			return id;
 		}
@@ -155,7 +155,7 @@ final class UnfitMethods {
 
 	static class Malformed {
 
-		@Idempotent(key = "#id[")
+		@Idempotent(key = "#id[", name = "malformed.place")
 		public String place(String id) {
 			return id;
 		}
@@ -164,7 +164,7 @@ final class UnfitMethods {
 
 	static class UnknownIgnored {
 
-		@Idempotent(key = "#id", ignore = "sentAt")
+		@Idempotent(key = "#id", ignore = "sentAt", name = "unknown-ignored.place")
 		public String place(String id) {
 			return id;
 		}
@@ -173,7 +173,7 @@ final class UnfitMethods {
 
 	static class UnknownIgnoredMember {
 
-		@Idempotent(key = "#id", ignore = "/event/sentAt")
+		@Idempotent(key = "#id", ignore = "/event/sentAt", name = "unknown-ignored-member.place")
 		public String place(String id) {
 			return id;
 		}
@@ -182,7 +182,7 @@ final class UnfitMethods {
 
 	static class ShortRetention {
 
-		@Idempotent(key = "#id", lease = "2m", retention = "1m")
+		@Idempotent(key = "#id", lease = "2m", retention = "1m", name = "short-retention.place")
 		public String place(String id) {
 			return id;
 		}
@@ -191,7 +191,7 @@ final class UnfitMethods {
 
 	static class NoDuration {
 
-		@Idempotent(key = "#id", lease = "soon")
+		@Idempotent(key = "#id", lease = "soon", name = "no-duration.place")
 		public String place(String id) {
 			return id;
 		}

@@ -27,7 +27,7 @@ final class UnfitResults {
 
 	static class OneMono {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-mono.place")
 		public Mono<String> place(String id) {
 			return Mono.just(id);
 		}
@@ -36,7 +36,7 @@ final class UnfitResults {
 
 	static class ManyFlux {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "many-flux.place")
 		public Flux<String> place(String id) {
 			return Flux.just(id);
 		}
@@ -45,7 +45,7 @@ final class UnfitResults {
 
 	static class OneStream {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-stream.place")
 		public Stream<String> place(String id) {
 			return Stream.of(id);
 		}
@@ -54,7 +54,7 @@ final class UnfitResults {
 
 	static class OneInputStream {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-input-stream.place")
 		public InputStream place(String id) {
 			return InputStream.nullInputStream();
 		}
@@ -63,7 +63,7 @@ final class UnfitResults {
 
 	static class OneIterator {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-iterator.place")
 		public Iterator<String> place(String id) {
 			return List.of(id).iterator();
 		}
@@ -72,7 +72,7 @@ final class UnfitResults {
 
 	static class OneFuture {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "one-future.place")
 		public Future<String> place(String id) {
 			return CompletableFuture.completedFuture(id);
 		}
@@ -81,7 +81,7 @@ final class UnfitResults {
 
 	static class AnyObject {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "place")
 		public Object place(String id) {
 			return id;
 		}
@@ -90,7 +90,7 @@ final class UnfitResults {
 
 	static class OnePage {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "place")
 		public Page<String> place(String id) {
 			return Page.empty();
 		}
@@ -99,7 +99,7 @@ final class UnfitResults {
 
 	static class OneResponseEntity {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "place")
 		public ResponseEntity<String> place(String id) {
 			return ResponseEntity.ok(id);
 		}
@@ -115,7 +115,7 @@ final class UnfitResults {
 
 	static class SealedWithoutTypes {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "place")
 		public List<Payment> place(String id) {
 			return List.of(new ByCard(id));
 		}
@@ -124,7 +124,7 @@ final class UnfitResults {
 
 	static class FutureInTransaction {
 
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "future-in-transaction.place")
 		public CompletableFuture<String> place(String id) {
 			return CompletableFuture.completedFuture(id);
 		}
@@ -134,7 +134,7 @@ final class UnfitResults {
 	static class ReadOnly {
 
 		@Transactional(readOnly = true)
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "read-only.place")
 		public String place(String id) {
 			return id;
 		}
@@ -144,7 +144,7 @@ final class UnfitResults {
 	static class NotSupported {
 
 		@Transactional(propagation = Propagation.NOT_SUPPORTED)
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "not-supported.place")
 		public String place(String id) {
 			return id;
 		}
@@ -154,7 +154,7 @@ final class UnfitResults {
 	static class Never {
 
 		@Transactional(propagation = Propagation.NEVER)
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "never.place")
 		public String place(String id) {
 			return id;
 		}
@@ -163,7 +163,7 @@ final class UnfitResults {
 
 	static class InTransaction {
 
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "in-transaction.place")
 		public String place(String id) {
 			return id;
 		}

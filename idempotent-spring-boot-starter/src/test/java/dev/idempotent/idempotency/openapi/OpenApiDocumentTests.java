@@ -55,7 +55,7 @@ class OpenApiDocumentTests {
 	static void read() {
 		for (String version : List.of("openapi_3_0", LATEST)) {
 			new WebApplicationContextRunner().withUserConfiguration(Application.class)
-				.withPropertyValues(WebApplication.WITH_SPRINGDOC, "spring.application.name=shop",
+				.withPropertyValues(WebApplication.WITH_SPRINGDOC, "idempotent.namespace=shop",
 						"springdoc.api-docs.version=" + version, "idempotent.web.required-for=POST /api/**",
 						"idempotent.web.problem-base-uri=https://docs.example.com/problems/",
 						"idempotent.token.secrets=k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
@@ -205,7 +205,7 @@ class OpenApiDocumentTests {
 		void place(@RequestBody Order order) {
 		}
 
-		@Idempotent(from = KeySource.HEADER_OR_FINGERPRINT)
+		@Idempotent(from = KeySource.HEADER_OR_FINGERPRINT, name = "orders.either")
 		@PostMapping("/either")
 		void either() {
 		}
@@ -215,12 +215,12 @@ class OpenApiDocumentTests {
 		void submit(@RequestPart Order order) {
 		}
 
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m")
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m", name = "orders.merge")
 		@PostMapping("/fingerprint")
 		void merge() {
 		}
 
-		@Idempotent(key = "#path.id", ignore = "*")
+		@Idempotent(key = "#path.id", ignore = "*", name = "orders.receive")
 		@PostMapping("/events/{id}")
 		void receive(@PathVariable String id) {
 		}

@@ -7,6 +7,8 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -45,6 +47,19 @@ class OperationSettingsTests {
 			.withMessageContaining("name '${shop.name}'");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "blank", "spaced", "foreign", "dotted", "long" })
+	void refuseAnInvalidName(String method) {
+		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> settingsOf(method + "Name"))
+			.withMessageContaining("has the invalid name '")
+			.satisfies((ex) -> assertThat(ex.getAction()).startsWith("Set a name of at most 100 letters"));
+	}
+
+	@Test
+	void takeTheNameOfTheAnnotation() throws Exception {
+		assertThat(settingsOf("wellNamed").name()).isEqualTo("Order_2.place-now");
+	}
+
 	private static OperationSettings settingsOf(String name) throws NoSuchMethodException {
 		Method method = Methods.class.getDeclaredMethod(name);
 		return OperationSettings.of(Methods.class, method, method.getAnnotation(Idempotent.class), DEFAULTS);
@@ -62,6 +77,31 @@ class OperationSettingsTests {
 
 		@Idempotent(retention = "2s", lease = "3s")
 		void heldForTooLong() {
+		}
+
+		@Idempotent(name = " ")
+		void blankName() {
+		}
+
+		@Idempotent(name = "place order")
+		void spacedName() {
+		}
+
+		@Idempotent(name = "überweisen")
+		void foreignName() {
+		}
+
+		@Idempotent(name = ".place")
+		void dottedName() {
+		}
+
+		@Idempotent(name = "A23456789.123456789.123456789.123456789.123456789.123456789.123456789.123456789.123456789."
+				+ "123456789.1")
+		void longName() {
+		}
+
+		@Idempotent(name = "Order_2.place-now")
+		void wellNamed() {
 		}
 
 		@Idempotent(name = "${shop.name}")

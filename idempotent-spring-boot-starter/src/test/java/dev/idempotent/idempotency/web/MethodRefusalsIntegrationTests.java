@@ -121,7 +121,7 @@ class MethodRefusalsIntegrationTests {
 
 	static class Service {
 
-		@Idempotent(key = "#id")
+		@Idempotent(key = "#id", name = "service.place")
 		public String place(String id) {
 			return UUID.randomUUID().toString();
 		}

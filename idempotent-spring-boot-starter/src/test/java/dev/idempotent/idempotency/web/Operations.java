@@ -112,19 +112,19 @@ class Operations {
 	}
 
 	@PostMapping("/merged")
-	@Idempotent(from = KeySource.FINGERPRINT, retention = "20s")
+	@Idempotent(from = KeySource.FINGERPRINT, retention = "20s", name = "operations.merged")
 	String merged() {
 		return "run " + this.runs.incrementAndGet();
 	}
 
 	@PostMapping("/either")
-	@Idempotent(from = KeySource.HEADER_OR_FINGERPRINT)
+	@Idempotent(from = KeySource.HEADER_OR_FINGERPRINT, name = "operations.either")
 	String either() {
 		return "run " + this.runs.incrementAndGet();
 	}
 
 	@PostMapping("/derived/{id}")
-	@Idempotent(key = "{#path.id, #body.event}")
+	@Idempotent(key = "{#path.id, #body.event}", name = "operations.derived")
 	String derived(@PathVariable String id) {
 		return "run " + this.runs.incrementAndGet();
 	}

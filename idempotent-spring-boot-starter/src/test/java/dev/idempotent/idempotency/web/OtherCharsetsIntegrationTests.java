@@ -114,43 +114,43 @@ class OtherCharsetsIntegrationTests extends OnTomcatAndJetty {
 	static class Handlers {
 
 		@PostMapping("/query")
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "1h")
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1h", name = "handlers.query")
 		String query(HttpServletRequest request) {
 			return request.getQueryString() + ' ' + UUID.randomUUID();
 		}
 
 		@PostMapping("/path/{name}")
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "1h")
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1h", name = "handlers.path")
 		String path(@PathVariable String name) {
 			return name + ' ' + UUID.randomUUID();
 		}
 
 		@PostMapping("/form")
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "1h")
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1h", name = "handlers.form")
 		String form(@RequestParam String name) {
 			return name + ' ' + UUID.randomUUID();
 		}
 
 		@PostMapping("/json")
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "1h")
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1h", name = "handlers.json")
 		String json(@RequestBody Map<String, Object> body) {
 			return body.get("id") + " " + UUID.randomUUID();
 		}
 
 		@PostMapping("/derived")
-		@Idempotent(key = "#query['name'] + #query['test']", ignore = "*")
+		@Idempotent(key = "#query['name'] + #query['test']", ignore = "*", name = "handlers.derived")
 		String derived(@RequestParam String name) {
 			return name + ' ' + UUID.randomUUID();
 		}
 
 		@PostMapping("/derived/{name}")
-		@Idempotent(key = "#path['name'] + #query['test']", ignore = "*")
+		@Idempotent(key = "#path['name'] + #query['test']", ignore = "*", name = "handlers.derived-from-path")
 		String derivedFromPath(@PathVariable String name) {
 			return name + ' ' + UUID.randomUUID();
 		}
 
 		@PostMapping("/body")
-		@Idempotent(key = "#body['id'] + #query['test']", ignore = "*")
+		@Idempotent(key = "#body['id'] + #query['test']", ignore = "*", name = "handlers.body")
 		String body(@RequestBody Map<String, Object> body) {
 			return body.get("id") + " " + UUID.randomUUID();
 		}

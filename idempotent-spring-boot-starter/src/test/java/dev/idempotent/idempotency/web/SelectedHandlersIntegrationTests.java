@@ -127,7 +127,7 @@ class SelectedHandlersIntegrationTests {
 		}
 
 		@PostMapping(path = "/fingerprint", version = "1+")
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m")
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m", name = "orders.by-fingerprint")
 		String byFingerprint() {
 			return first();
 		}

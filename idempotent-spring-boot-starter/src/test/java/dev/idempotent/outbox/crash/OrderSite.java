@@ -32,7 +32,7 @@ final class OrderSite implements AutoCloseable {
 		empty(folder);
 		this.end = folder.resolve("end").toAbsolutePath();
 		List<String> arguments = new ArrayList<>(List.of("--spring.main.web-application-type=none",
-				"--spring.main.banner-mode=off", "--spring.application.name=crash", "--logging.level.root=warn",
+				"--spring.main.banner-mode=off", "--idempotent.namespace=crash", "--logging.level.root=warn",
 				"--logging.exception-conversion-word=%wEx{short}", "--spring.datasource.hikari.maximum-pool-size=12",
 				"--spring.datasource.hikari.minimum-idle=2", "--spring.datasource.hikari.connection-timeout=2000",
 				"--spring.datasource.hikari.validation-timeout=1000", "--idempotent.outbox.relay.attempts=1000000",

@@ -198,7 +198,7 @@ class HandlerAdviceTests {
 			work("often");
 		}
 
-		@Idempotent(key = "#order.id", guarantee = Guarantee.LEASE)
+		@Idempotent(key = "#order.id", guarantee = Guarantee.LEASE, name = "advised.known")
 		@OutboxHandler(type = "known", name = "known")
 		public void known(HandlerShop.Order order) {
 			this.calls.incrementAndGet();

@@ -43,8 +43,9 @@ class HandlerMistakesTests {
 	@Test
 	void refusesTwoHandlersOfAName() {
 		assertStops(TwoOfAName.class, "TwoOfAName.second()", "has the name 'book', as has", "TwoOfAName.first()");
-		assertStops(Named.class, "has the name 'has spaces'", "without spaces and colons");
-		assertStops(TooLong.class, "Set a name of at most 200 characters");
+		assertStops(Named.class, "has the invalid name 'has spaces'", "without spaces and colons");
+		assertStops(Nameless.class, "has no name", "such as name = \"mail\"");
+		assertStops(TooLong.class, "Set a name of 1 to 200 characters");
 	}
 
 	@Test
@@ -105,7 +106,7 @@ class HandlerMistakesTests {
 				OutboxApplication.with(Fine.class)
 					.withInitializer((context) -> context.getEnvironment()
 						.getPropertySources()
-						.addFirst(new MapPropertySource("test",
+						.addFirst(new MapPropertySource("unknown",
 								Map.of("idempotent.outbox.topics.[handlers:gone].on-dead", "block")))),
 				"idempotent.outbox.topics.[handlers:gone] names a handler that does not exist");
 		assertStops(
@@ -192,6 +193,14 @@ class HandlerMistakesTests {
 
 	}
 
+	static class Nameless {
+
+		@OutboxHandler(type = "one", name = "")
+		void handle() {
+		}
+
+	}
+
 	static class TooLong {
 
 		@OutboxHandler(type = "one",
@@ -204,7 +213,7 @@ class HandlerMistakesTests {
 	@Scope("prototype")
 	static class Prototypes {
 
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "prototypes.handle")
 		public void handle() {
 		}
 
@@ -217,7 +226,7 @@ class HandlerMistakesTests {
 
 	static class Hidden {
 
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "hidden.handle")
 		@SuppressWarnings("UnusedMethod")
 		private void handle() {
 		}
@@ -226,7 +235,7 @@ class HandlerMistakesTests {
 
 	static class Final {
 
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "final.handle")
 		public final void handle() {
 		}
 
@@ -238,7 +247,7 @@ class HandlerMistakesTests {
 
 	static class Later {
 
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "later.handle")
 		CompletableFuture<String> handle() {
 			return new CompletableFuture<>();
 		}
@@ -248,7 +257,7 @@ class HandlerMistakesTests {
 	@Async
 	static class Asynchronous {
 
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "asynchronous.handle")
 		public void handle() {
 		}
 
@@ -256,7 +265,7 @@ class HandlerMistakesTests {
 
 	static class TwoPayloads {
 
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "twoPayloads.handle")
 		void handle(String one, String two) {
 		}
 
@@ -264,7 +273,7 @@ class HandlerMistakesTests {
 
 	static class TwoHeaders {
 
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "twoHeaders.handle")
 		void handle(Map<String, String> one, Map<String, String> two) {
 		}
 
@@ -272,7 +281,7 @@ class HandlerMistakesTests {
 
 	static class NoType {
 
-		@OutboxHandler(type = "")
+		@OutboxHandler(type = "", name = "noType.handle")
 		void handle() {
 		}
 
@@ -281,7 +290,7 @@ class HandlerMistakesTests {
 	static class Separate {
 
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "separate.handle")
 		public void handle() {
 		}
 
@@ -290,7 +299,7 @@ class HandlerMistakesTests {
 	static class ReadOnly {
 
 		@Transactional(readOnly = true)
-		@OutboxHandler(type = "one")
+		@OutboxHandler(type = "one", name = "readOnly.handle")
 		public void handle() {
 		}
 

@@ -389,7 +389,7 @@ abstract class HandlerRules {
 		HandlerShop shop = open(HandlerShop.OFTEN);
 		shop.append(HandlerShop.event("order.placed", "1").availableAt(Instant.now().plus(Duration.ofDays(1))));
 		assertThat(shop.jdbc().queryForList("select topic from handler_delayed", String.class))
-			.containsExactlyInAnyOrder("handlers:handlerShop.Handlers.audit", "handlers:book");
+			.containsExactlyInAnyOrder("handlers:audit", "handlers:book");
 		assertThat(shop.rows()).isZero();
 	}
 

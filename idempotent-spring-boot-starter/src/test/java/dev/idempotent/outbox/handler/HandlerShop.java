@@ -158,7 +158,7 @@ final class HandlerShop implements AutoCloseable {
 			this.booking.accept(order.id());
 		}
 
-		@OutboxHandler(type = "order.placed")
+		@OutboxHandler(type = "order.placed", name = "audit")
 		void audit(Map<String, String> headers) {
 			this.headers.add(headers);
 			work("audit", headers.getOrDefault("ce_type", "none"));

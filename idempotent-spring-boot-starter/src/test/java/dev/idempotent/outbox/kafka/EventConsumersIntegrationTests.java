@@ -133,14 +133,15 @@ class EventConsumersIntegrationTests {
 
 		@KafkaListener(topics = TOPIC, groupId = "by-header")
 		@Transactional
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "shipments.on")
 		public void on(@Payload Order order, @Header("ce_id") String id) {
 			ship("by-header", order);
 		}
 
 		@KafkaListener(topics = TOPIC, groupId = "by-headers")
 		@Transactional
-		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION,
+				name = "shipments.on-all")
 		public void onAll(@Payload Order order, @Headers Map<String, Object> headers) {
 			ship("by-headers", order);
 		}

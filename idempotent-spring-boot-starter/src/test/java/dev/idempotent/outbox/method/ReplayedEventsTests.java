@@ -46,14 +46,14 @@ class ReplayedEventsTests {
 	static class Payments {
 
 		@Transactional
-		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "payments.pay-under-transaction")
 		@TransactionalOutbox(type = "paid.transaction")
 		String payUnderTransaction(String id) {
 			return "paid " + id;
 		}
 
 		@Transactional
-		@Idempotent(key = "#id", guarantee = Guarantee.LEASE)
+		@Idempotent(key = "#id", guarantee = Guarantee.LEASE, name = "payments.pay-under-lease")
 		@TransactionalOutbox(type = "paid.lease")
 		String payUnderLease(String id) {
 			return "paid " + id;

@@ -112,7 +112,7 @@ class SagaAdviceTests {
 
 		@Override
 		@Traced
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Greeter.greet")
 		public String greet(String id, String name) {
 			entries.add("body");
 			return this.saga.step("greet", String.class).run(() -> name + "!");
@@ -128,7 +128,7 @@ class SagaAdviceTests {
 			this.saga = saga;
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Reporter.report")
 		public String report(String id) {
 			return this.saga.step("report", String.class)
 				.run(() -> SecurityContextHolder.getContext().getAuthentication() + " "

@@ -26,7 +26,7 @@ public final class SagaApplication {
 	 */
 	public static ApplicationContextRunner with(Class<?>... beans) {
 		return new ApplicationContextRunner()
-			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+			.withPropertyValues("idempotent.namespace=shop", "spring.datasource.generate-unique-name=true")
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 					DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
 					TransactionManagerCustomizationAutoConfiguration.class, IdempotencyAutoConfiguration.class,

@@ -187,7 +187,7 @@ class SagaMethodsTests {
 			return this.counted;
 		}
 
-		@Saga(key = "#command.id")
+		@Saga(key = "#command.id", name = "Checkout.place")
 		public Receipt place(Command command) {
 			return this.saga.step("place", Receipt.class).runInTransaction(() -> {
 				this.seen.add(command);
@@ -195,27 +195,27 @@ class SagaMethodsTests {
 			});
 		}
 
-		@Saga(key = "#number")
+		@Saga(key = "#number", name = "Checkout.count")
 		public void count(Map<String, List<Command>> commands, long number, @Nullable String note) {
 			this.saga.step("count").run(() -> {
 				this.counted = commands + " " + number + " " + note;
 			});
 		}
 
-		@Saga(key = "#number")
+		@Saga(key = "#number", name = "Checkout.byNumber")
 		public void byNumber(Number number) {
 			this.saga.step("number").run(() -> {
 				this.numbers.add(number.value());
 			});
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Checkout.unreadable")
 		public void unreadable(String id, Opaque opaque) {
 			this.saga.step("never").run(() -> {
 			});
 		}
 
-		@Saga
+		@Saga(name = "Checkout.greet")
 		public String greet(String name) {
 			return this.saga.step("greet", String.class).run(() -> name + "!");
 		}
@@ -224,7 +224,7 @@ class SagaMethodsTests {
 
 	static class Desk {
 
-		@Idempotent(key = "#id", ignore = "work")
+		@Idempotent(key = "#id", ignore = "work", name = "desk.serve")
 		public String serve(String id, Supplier<String> work) {
 			return work.get();
 		}

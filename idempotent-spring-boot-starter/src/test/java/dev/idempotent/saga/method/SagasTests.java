@@ -120,7 +120,7 @@ class SagasTests {
 			return this.filed;
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Office.file")
 		public String file(String id, String what) {
 			return this.saga.step("file", String.class).run(() -> {
 				this.filed.add(what + " on " + Thread.currentThread().getName());
@@ -128,29 +128,29 @@ class SagasTests {
 			});
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Office.weigh")
 		public int weigh(String id) {
 			return this.saga.step("weigh", Integer.class).run(() -> 7);
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Office.check")
 		public boolean check(String id) {
 			return this.saga.step("check", Boolean.class).run(() -> true);
 		}
 
-		@Saga
+		@Saga(name = "Office.shredHere")
 		public void shredHere(String what) {
 			this.saga.step("shred").run(() -> {
 			});
 		}
 
-		@Saga(key = "#what")
+		@Saga(key = "#what", name = "Office.shred")
 		public void shred(String what) {
 			this.saga.step("shred").run(() -> {
 			});
 		}
 
-		@Idempotent(key = "#id", ignore = "work")
+		@Idempotent(key = "#id", ignore = "work", name = "office.serve")
 		public boolean serve(String id, Supplier<Boolean> work) {
 			return work.get();
 		}

@@ -72,7 +72,7 @@ class SagasWithJpaIntegrationTests {
 			return this.written.get();
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Pages.write")
 		public void write(String id) {
 			this.saga.step("write").runInTransaction(() -> {
 				this.written.incrementAndGet();

@@ -69,7 +69,7 @@ class SagasWithJpaTests {
 			this.entities = entities;
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Letters.write")
 		public void write(String id) {
 			this.saga.step("write").compensate(() -> persist("undone")).runInTransaction(() -> persist("written"));
 			this.saga.step("draft").compensate(() -> draft("draft of the undo")).runInTransaction(() -> draft("draft"));

@@ -28,7 +28,7 @@ final class UnfitSagas {
 	static class InTransaction {
 
 		@Transactional
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "InTransaction.place")
 		public void place(String id) {
 		}
 
@@ -37,7 +37,7 @@ final class UnfitSagas {
 	@Transactional
 	static class OfTransactionalClass {
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "OfTransactionalClass.place")
 		public void place(String id) {
 		}
 
@@ -45,8 +45,8 @@ final class UnfitSagas {
 
 	static class Twofold {
 
-		@Idempotent(key = "#id")
-		@Saga(key = "#id")
+		@Idempotent(key = "#id", name = "twofold.place")
+		@Saga(key = "#id", name = "Twofold.place")
 		public void place(String id) {
 		}
 
@@ -55,7 +55,7 @@ final class UnfitSagas {
 	@Controller
 	static class Handler {
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Handler.place")
 		@PostMapping("/orders")
 		public void place(String id) {
 		}
@@ -64,7 +64,7 @@ final class UnfitSagas {
 
 	static class Later {
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Later.place")
 		public CompletableFuture<String> place(String id) {
 			return CompletableFuture.completedFuture(id);
 		}
@@ -73,7 +73,7 @@ final class UnfitSagas {
 
 	static class Sometime {
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Sometime.place")
 		public Future<String> place(String id) {
 			return CompletableFuture.completedFuture(id);
 		}
@@ -82,7 +82,7 @@ final class UnfitSagas {
 
 	static class Reactive {
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Reactive.place")
 		public Mono<String> place(String id) {
 			return Mono.just(id);
 		}
@@ -91,7 +91,7 @@ final class UnfitSagas {
 
 	static class Streaming {
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Streaming.place")
 		public Stream<String> place(String id) {
 			return Stream.of(id);
 		}
@@ -100,7 +100,7 @@ final class UnfitSagas {
 
 	static class UnknownVariable {
 
-		@Saga(key = "#order.id")
+		@Saga(key = "#order.id", name = "UnknownVariable.place")
 		public void place(String id) {
 		}
 
@@ -116,7 +116,7 @@ final class UnfitSagas {
 
 	static class NoDuration {
 
-		@Saga(key = "#id", timeout = "soon")
+		@Saga(key = "#id", timeout = "soon", name = "NoDuration.place")
 		public void place(String id) {
 		}
 
@@ -124,7 +124,7 @@ final class UnfitSagas {
 
 	static class NoTime {
 
-		@Saga(key = "#id", timeout = "0s")
+		@Saga(key = "#id", timeout = "0s", name = "NoTime.place")
 		public void place(String id) {
 		}
 
@@ -132,7 +132,7 @@ final class UnfitSagas {
 
 	static class FinalMethod {
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "FinalMethod.place")
 		public final void place(String id) {
 		}
 
@@ -144,7 +144,7 @@ final class UnfitSagas {
 			String unused = place(id);
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "PrivateMethod.place")
 		private String place(String id) {
 			return id;
 		}
@@ -154,7 +154,7 @@ final class UnfitSagas {
 	@Scope(ConfigurableBeanFactory.SCOPE_PROTOTYPE)
 	static class Prototype {
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Prototype.place")
 		public void place(String id) {
 		}
 
@@ -163,7 +163,7 @@ final class UnfitSagas {
 	@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
 	static class Scoped {
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Scoped.place")
 		public void place(String id) {
 		}
 
@@ -171,7 +171,7 @@ final class UnfitSagas {
 
 	static class Plain {
 
-		@Saga(key = "#id", timeout = "${place.timeout:3s}")
+		@Saga(key = "#id", timeout = "${place.timeout:3s}", name = "Plain.place")
 		public void place(String id) {
 		}
 

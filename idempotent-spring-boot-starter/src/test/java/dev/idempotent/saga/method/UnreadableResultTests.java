@@ -48,7 +48,7 @@ class UnreadableResultTests {
 			this.jdbc = jdbc;
 		}
 
-		@Saga(key = "#id")
+		@Saga(key = "#id", name = "Checkout.place")
 		public String place(String id) {
 			return this.saga.step("place", Receipt.class).runInTransaction(() -> {
 				this.jdbc.update("insert into placed values (?)", id);

@@ -172,7 +172,7 @@ class RepeatedMovesIntegrationTests {
 		}
 
 		@Transactional
-		@Idempotent(key = "#payment", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#payment", guarantee = Guarantee.TRANSACTION, name = "payments.pay")
 		@TransactionalOutbox(type = "order.paid", key = "#order")
 		public long pay(String payment, UUID order) {
 			return this.orders.move(order, PENDING, PAID).orThrow();

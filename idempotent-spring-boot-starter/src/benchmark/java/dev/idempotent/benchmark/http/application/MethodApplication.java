@@ -35,7 +35,7 @@ public class MethodApplication {
 
 	static class Receipts {
 
-		@Idempotent(key = "#key")
+		@Idempotent(key = "#key", name = "receipts.give")
 		Receipt give(String key, Order order) {
 			return Receipt.of(order);
 		}

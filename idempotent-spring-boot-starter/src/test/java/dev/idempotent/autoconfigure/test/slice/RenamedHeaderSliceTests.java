@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests of {@code @WebMvcTest} with another header for keys.
  */
-@WebMvcTest(properties = { "spring.application.name=slice", "idempotent.web.header=Request-Key" })
+@WebMvcTest(properties = { "idempotent.namespace=slice", "idempotent.web.header=Request-Key" })
 @DirtiesContext
 class RenamedHeaderSliceTests {
 

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests of {@code @WebMvcTest} without any other annotation.
  */
 @ExtendWith(OutputCaptureExtension.class)
-@WebMvcTest(properties = "spring.application.name=slice")
+@WebMvcTest(properties = "idempotent.namespace=slice")
 @DirtiesContext
 class WebMvcSliceTests {
 

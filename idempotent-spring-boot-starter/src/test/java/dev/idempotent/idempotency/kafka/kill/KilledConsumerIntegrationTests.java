@@ -58,7 +58,7 @@ class KilledConsumerIntegrationTests {
 	 */
 	private static Outcome killConsumers(String topic, String... settings) throws Exception {
 		long seed = Long.getLong("consumer.seed", new Random().nextLong());
-		List<String> properties = new ArrayList<>(List.of("spring.application.name=" + topic, "idempotent.lease=5s"));
+		List<String> properties = new ArrayList<>(List.of("idempotent.namespace=" + topic, "idempotent.lease=5s"));
 		properties.addAll(kafka.properties());
 		properties.addAll(postgres.properties());
 		properties.addAll(redis.properties());

@@ -80,7 +80,7 @@ public final class MortalConsumer {
 		@KafkaListener(groupId = "${kills.topic}",
 				topicPartitions = @TopicPartition(topic = "${kills.topic}", partitions = "0-1"))
 		@Transactional
-		@Idempotent(key = "#payment.id")
+		@Idempotent(key = "#payment.id", name = "payments.pay")
 		public void pay(Payment payment) {
 			this.book.effect(payment.id());
 			this.death.at(Death.At.AFTER_THE_EFFECT);

@@ -48,7 +48,7 @@ class MockMvcFilterTests {
 	}
 
 	@Nested
-	@SpringBootTest(properties = { "spring.application.name=test", "test.with-database=false" })
+	@SpringBootTest(properties = { "idempotent.namespace=test", "test.with-database=false" })
 	@AutoConfigureMockMvc
 	@AutoConfigureIdempotency
 	@ContextConfiguration(classes = FilteredApplication.class)
@@ -57,7 +57,7 @@ class MockMvcFilterTests {
 	}
 
 	@Nested
-	@WebMvcTest(properties = "spring.application.name=test")
+	@WebMvcTest(properties = "idempotent.namespace=test")
 	@ContextConfiguration(classes = FilteredApplication.class)
 	class OfItsControllersAlone extends Rules {
 

@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Import;
  * On JPA's transaction manager, which has no savepoints.
  */
 @SpringBootTest(classes = JpaTransactionalMockMvcTests.JpaShop.class,
-		properties = { "spring.application.name=shop", "spring.datasource.generate-unique-name=true" })
+		properties = { "idempotent.namespace=shop", "spring.datasource.generate-unique-name=true" })
 class JpaTransactionalMockMvcTests extends TransactionalMockMvcRules {
 
 	@Configuration(proxyBeanMethods = false)

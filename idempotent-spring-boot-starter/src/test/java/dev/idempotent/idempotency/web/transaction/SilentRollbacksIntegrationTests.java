@@ -159,7 +159,7 @@ class SilentRollbacksIntegrationTests {
 			this.works = works;
 		}
 
-		@Idempotent(key = "#name", guarantee = Guarantee.TRANSACTION, ignore = "fails")
+		@Idempotent(key = "#name", guarantee = Guarantee.TRANSACTION, ignore = "fails", name = "silent-service.once")
 		public String once(String name, boolean fails) {
 			return write(name, fails);
 		}

@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * On a JDBC transaction manager, which has savepoints.
  */
 @SpringBootTest(classes = TransactionalMockMvcTests.JdbcShop.class,
-		properties = { "spring.application.name=shop", "spring.datasource.generate-unique-name=true" })
+		properties = { "idempotent.namespace=shop", "spring.datasource.generate-unique-name=true" })
 class TransactionalMockMvcTests extends TransactionalMockMvcRules {
 
 	@Test

@@ -88,7 +88,7 @@ class Transfers {
 	}
 
 	@Transactional
-	@Idempotent(key = "#name", guarantee = Guarantee.TRANSACTION)
+	@Idempotent(key = "#name", guarantee = Guarantee.TRANSACTION, name = "transfers.transfer")
 	public String transfer(String name) {
 		debit(name);
 		goOn(name);
@@ -102,7 +102,7 @@ class Transfers {
 	}
 
 	@Transactional
-	@Idempotent(key = "#name", guarantee = Guarantee.TRANSACTION)
+	@Idempotent(key = "#name", guarantee = Guarantee.TRANSACTION, name = "transfers.debit-once")
 	public String debitOnce(String name) {
 		debit(name);
 		return name;

@@ -131,7 +131,7 @@ class WebhooksIntegrationTests {
 	static class CheckedByTheHandler {
 
 		@PostMapping("/checked-by-the-handler/{refusal}")
-		@Idempotent(key = "#body.id", ignore = "*")
+		@Idempotent(key = "#body.id", ignore = "*", name = "checked-by-the-handler.receive")
 		ResponseEntity<Void> receive(@PathVariable int refusal, @RequestHeader("X-Signature") String signature) {
 			return ResponseEntity.status(signature.equals("yes") ? 204 : refusal).build();
 		}
