@@ -40,13 +40,13 @@ public final class IdempotencyContext {
 	private final @Nullable String cancels;
 
 	/**
-	 * Calls are numbered by their target.
+	 * Calls are numbered by their target and operation.
 	 */
-	private final Map<String, Integer> lastNumbers = new HashMap<>();
+	private final Map<List<String>, Integer> lastNumbers = new HashMap<>();
 
 	/**
-	 * The numbers of the calls that were not answered, by target and fingerprint: the
-	 * next equal call gets one of them.
+	 * The numbers of the calls that were not answered, by target, operation and
+	 * fingerprint: the next equal call gets one of them.
 	 */
 	private final Map<List<Object>, Queue<Integer>> unanswered = new HashMap<>();
 
@@ -161,6 +161,14 @@ public final class IdempotencyContext {
 	}
 
 	/**
+	 * Whether this run makes a single call, under its own key.
+	 * @return whether a different call fails
+	 */
+	public boolean isSingleCall() {
+		return this.singleCall;
+	}
+
+	/**
 	 * The calls that this run has made to other services, as far as they were observed.
 	 * @return the calls up to now
 	 */
@@ -172,19 +180,20 @@ public final class IdempotencyContext {
 
 	/**
 	 * Begins an attempt of a call to another service, and derives its key. Another run of
-	 * this key that makes the same calls derives the same keys. Two calls to one target
-	 * get two keys, but a call that is equal to an unanswered one is its retry and gets
-	 * the same key.
-	 * @param target the target of the call, such as method and URL without the parts that
-	 * differ between retries
+	 * this key that makes the same calls derives the same keys. Two calls of one
+	 * operation get two keys, but a call that is equal to an unanswered one is its retry
+	 * and gets the same key.
+	 * @param target the name of the service, which must not change when the service moves
+	 * @param operation what is called there, such as method and path without the parts
+	 * that differ between retries or locations
 	 * @param request the fingerprint of the call, to tell a retry from another call
 	 * @return the attempt, on which its outcome must be marked
 	 * @throws IllegalStateException if the run makes a single call and this is another,
 	 * or its calls get no keys
 	 */
-	public CallAttempt derive(String target, Fingerprint request) {
+	public CallAttempt derive(String target, String operation, Fingerprint request) {
 		synchronized (this.open) {
-			return nextOf(target, request);
+			return nextOf(List.of(target, operation), request);
 		}
 	}
 
@@ -200,16 +209,16 @@ public final class IdempotencyContext {
 		}
 	}
 
-	private CallAttempt nextOf(String target, Fingerprint request) {
-		List<Object> call = List.of(target, request);
+	private CallAttempt nextOf(List<String> operation, Fingerprint request) {
+		List<Object> call = List.of(operation, request);
 		Queue<Integer> retried = this.unanswered.get(call);
 		@Nullable Integer again = (retried != null) ? retried.poll() : null;
 		if (again == null) {
 			countKey();
 		}
-		int number = (again != null) ? again : this.lastNumbers.merge(target, 1, Integer::sum);
-		String value = this.singleCall ? this.key.digest()
-				: LengthPrefixedDigest.of(FORMAT, KIND, this.key.digest(), target, Integer.toString(number));
+		int number = (again != null) ? again : this.lastNumbers.merge(operation, 1, Integer::sum);
+		String value = this.singleCall ? this.key.digest() : LengthPrefixedDigest.of(FORMAT, KIND, this.key.digest(),
+				operation.get(0), operation.get(1), Integer.toString(number));
 		return new CallAttempt(value, value,
 				() -> this.unanswered.computeIfAbsent(call, (first) -> new PriorityQueue<>()).add(number));
 	}
@@ -222,8 +231,8 @@ public final class IdempotencyContext {
 		if (this.singleCall && this.keyed > 1) {
 			throw new IllegalStateException(
 					"The key of this run belongs to a single call, and this is a second one, or a retry with another "
-							+ "method, URL or body. Nothing was sent. Make each call in a step of its own, and repeat "
-							+ "a call unchanged.");
+							+ "target, method, path, query or body. Nothing was sent. Make each call in a step of its "
+							+ "own, and repeat a call unchanged.");
 		}
 	}
 

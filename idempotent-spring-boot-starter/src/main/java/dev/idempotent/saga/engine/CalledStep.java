@@ -73,9 +73,7 @@ final class CalledStep {
 	}
 
 	private JournalEntry act(JournalEntry entry, boolean first) {
-		IdempotencyKey key = this.run.owner().actionKey(entry.name());
-		IdempotencyContext context = this.call.isSingleCall()
-				? IdempotencyContext.forSingleCall(key, this.process, null) : new IdempotencyContext(key, this.process);
+		IdempotencyContext context = this.call.actionContext(this.run.owner().actionKey(entry.name()), this.process);
 		return this.run.observe(entry.name(), () -> {
 			try {
 				Object value = this.call.act(context);
@@ -86,9 +84,7 @@ final class CalledStep {
 				throw ex;
 			}
 			catch (Throwable ex) {
-				if (this.call.isSingleCall()) {
-					this.call.requireOneCall(context, 0);
-				}
+				this.call.requireNoSecondCall(context);
 				return this.run.keep(refused(entry, ex, context, first));
 			}
 		});
@@ -125,7 +121,7 @@ final class CalledStep {
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
 			case UNKNOWN -> throw new RunAbortedError(Cause.UNKNOWN,
 					"The outcome of the step '" + entry.name() + "' is unknown: " + reason
-							+ ((this.call.isSingleCall() && context.calls().keyed() == 0)
+							+ ((this.call.isCancelledByKey() && context.calls().keyed() == 0)
 									? ". No call carried the key of the step: if it called its service, list that in "
 											+ "idempotent.client.targets"
 									: ""),
@@ -167,10 +163,8 @@ final class CalledStep {
 		IdempotencyKey key = this.run.owner().undoKey(entry);
 		String action = this.run.owner().actionKey(entry.name()).digest();
 		Object result = cancelled ? null : this.run.resultOf(entry, this.call.type());
-		IdempotencyContext context = cancelled
-				? IdempotencyContext.forSingleCall(key, this.process,
-						action + "; outcome=" + (entry.isDone() ? "done" : "unknown"))
-				: new IdempotencyContext(key, this.process);
+		IdempotencyContext context = IdempotencyContext.forSingleCall(key, this.process,
+				cancelled ? action + "; outcome=" + (entry.isDone() ? "done" : "unknown") : null);
 		this.run.observe(entry.name(), () -> {
 			try {
 				if (cancelled) {
@@ -184,6 +178,7 @@ final class CalledStep {
 				throw ex;
 			}
 			catch (Throwable ex) {
+				this.call.requireNoSecondCall(context);
 				throw undoFailed(entry, context, ex);
 			}
 			return this.run.keep(entry.in(StepState.COMPENSATED));
