@@ -39,6 +39,8 @@ public final class IdempotencyContext {
 
 	private final @Nullable String cancels;
 
+	private final @Nullable String earlierCall;
+
 	/**
 	 * Calls are numbered by their target and operation.
 	 */
@@ -64,22 +66,27 @@ public final class IdempotencyContext {
 
 	private @Nullable Answer lastAnswer;
 
+	private @Nullable String call;
+
+	private @Nullable String change;
+
 	/**
 	 * Creates the context of one run.
 	 * @param key the claimed key
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, false, null, null);
+		this(key, token, false, null, null, null);
 	}
 
 	private IdempotencyContext(IdempotencyKey key, String token, boolean singleCall, @Nullable String refusal,
-			@Nullable String cancels) {
+			@Nullable String cancels, @Nullable String earlierCall) {
 		this.key = key;
 		this.token = token;
 		this.singleCall = singleCall;
 		this.refusal = refusal;
 		this.cancels = cancels;
+		this.earlierCall = earlierCall;
 	}
 
 	/**
@@ -93,7 +100,23 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, true, null, cancels);
+		return forSingleCall(key, token, cancels, null);
+	}
+
+	/**
+	 * Creates the context of a run that repeats a single call to another service. If its
+	 * call is not the earlier one, it fails with an {@link IllegalStateException} and is
+	 * not sent.
+	 * @param key the key of the run and of its call
+	 * @param token the claimant's token
+	 * @param cancels the value of {@code Idempotency-Cancels} to send with the call
+	 * @param earlierCall the {@linkplain #singleCall() call} of the earlier run, or
+	 * {@code null} if it is not known
+	 * @return the context
+	 */
+	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels,
+			@Nullable String earlierCall) {
+		return new IdempotencyContext(key, token, true, null, cancels, earlierCall);
 	}
 
 	/**
@@ -106,7 +129,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
-		return new IdempotencyContext(key, token, false, refusal, null);
+		return new IdempotencyContext(key, token, false, refusal, null, null);
 	}
 
 	/**
@@ -169,6 +192,27 @@ public final class IdempotencyContext {
 	}
 
 	/**
+	 * The call that was sent under the key of this run: the name of its target, and
+	 * digests of what is called there and with what.
+	 * @return the call as a text of at most 300 characters, or {@code null} without one
+	 */
+	public @Nullable String singleCall() {
+		synchronized (this.open) {
+			return this.call;
+		}
+	}
+
+	/**
+	 * How the call of this run differs from the earlier one, so that it was not sent.
+	 * @return the difference, or {@code null} if there is none
+	 */
+	public @Nullable String changeOfCall() {
+		synchronized (this.open) {
+			return this.change;
+		}
+	}
+
+	/**
 	 * The calls that this run has made to other services, as far as they were observed.
 	 * @return the calls up to now
 	 */
@@ -188,8 +232,8 @@ public final class IdempotencyContext {
 	 * that differ between retries or locations
 	 * @param request the fingerprint of the call, to tell a retry from another call
 	 * @return the attempt, on which its outcome must be marked
-	 * @throws IllegalStateException if the run makes a single call and this is another,
-	 * or its calls get no keys
+	 * @throws IllegalStateException if the run makes a single call and this is another or
+	 * not the earlier one, or its calls get no keys
 	 */
 	public CallAttempt derive(String target, String operation, Fingerprint request) {
 		synchronized (this.open) {
@@ -215,6 +259,9 @@ public final class IdempotencyContext {
 		@Nullable Integer again = (retried != null) ? retried.poll() : null;
 		if (again == null) {
 			countKey();
+			if (this.singleCall) {
+				requireEarlierCall(CallIdentity.of(operation.get(0), operation.get(1), request));
+			}
 		}
 		int number = (again != null) ? again : this.lastNumbers.merge(operation, 1, Integer::sum);
 		String value = this.singleCall ? this.key.digest() : LengthPrefixedDigest.of(FORMAT, KIND, this.key.digest(),
@@ -234,6 +281,15 @@ public final class IdempotencyContext {
 							+ "target, method, path, query or body. Nothing was sent. Make each call in a step of its "
 							+ "own, and repeat a call unchanged.");
 		}
+	}
+
+	private void requireEarlierCall(CallIdentity next) {
+		this.change = (this.earlierCall != null) ? next.differenceFrom(this.earlierCall) : null;
+		if (this.change != null) {
+			throw new IllegalStateException("The call under the key of this run is not the one that was sent before: "
+					+ this.change + ". Nothing was sent. Repeat the call unchanged.");
+		}
+		this.call = next.text();
 	}
 
 	/**

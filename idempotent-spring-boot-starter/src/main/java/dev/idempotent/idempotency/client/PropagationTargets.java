@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PropagationTargets {
 
-	private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*");
+	private static final Pattern NAME = Pattern.compile("(?=.{1,100}$)[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*");
 
 	/**
 	 * The most specific location of a URL comes first.
@@ -37,9 +37,9 @@ public final class PropagationTargets {
 	/**
 	 * Parses targets.
 	 * @param locations the locations of each target by its name, as
-	 * {@code [scheme://]host[:port][/path]}. Names consist of letters, digits, dashes and
-	 * underscores, with a letter among them; {@code payment-service} and
-	 * {@code PAYMENTSERVICE} are the same name
+	 * {@code [scheme://]host[:port][/path]}. Names consist of at most 100 letters,
+	 * digits, dashes and underscores, with a letter among them; {@code payment-service}
+	 * and {@code PAYMENTSERVICE} are the same name
 	 * @return the targets
 	 * @throws IllegalArgumentException if a name or location is malformed, two names are
 	 * the same, a target has no location, or two have the same; the message omits
@@ -71,7 +71,8 @@ public final class PropagationTargets {
 	private static String canonical(String name) {
 		// The name is not shown, because it might be a location.
 		require(NAME.matcher(name).matches(),
-				"the name of a target consists of letters, digits, dashes and underscores, with a letter among them");
+				"the name of a target consists of at most 100 letters, digits, dashes and underscores, with a letter "
+						+ "among them");
 		return name.replaceAll("[_-]", "").toLowerCase(Locale.ROOT);
 	}
 

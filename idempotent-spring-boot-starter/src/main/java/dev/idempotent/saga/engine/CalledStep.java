@@ -73,7 +73,8 @@ final class CalledStep {
 	}
 
 	private JournalEntry act(JournalEntry entry, boolean first) {
-		IdempotencyContext context = this.call.actionContext(this.run.owner().actionKey(entry.name()), this.process);
+		IdempotencyContext context = this.call.actionContext(this.run.owner().actionKey(entry.name()), this.process,
+				entry.call());
 		return this.run.observe(entry.name(), () -> {
 			try {
 				Object value = this.call.act(context);
@@ -81,13 +82,24 @@ final class CalledStep {
 				return this.run.keep(done(entry, value));
 			}
 			catch (RunAbortedError ex) {
-				throw ex;
+				throw remembered(entry, context, ex);
 			}
 			catch (Throwable ex) {
-				this.call.requireNoSecondCall(context);
+				this.call.requireOneCall(context);
 				return this.run.keep(refused(entry, ex, context, first));
 			}
 		});
+	}
+
+	/**
+	 * Records the call whose outcome is unknown, with the release of the saga. After a
+	 * crash there is no record, and the next attempt is not compared.
+	 */
+	private RunAbortedError remembered(JournalEntry entry, IdempotencyContext context, RunAbortedError left) {
+		if (left.why() == Cause.UNKNOWN && context.singleCall() != null) {
+			this.run.keep(entry.called(context.singleCall()));
+		}
+		return left;
 	}
 
 	/**
@@ -119,13 +131,13 @@ final class CalledStep {
 			case REFUSED -> entry.refused(reason);
 			case HALT -> throw new RunAbortedError(Cause.HALT,
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
-			case UNKNOWN -> throw new RunAbortedError(Cause.UNKNOWN,
+			case UNKNOWN -> throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN,
 					"The outcome of the step '" + entry.name() + "' is unknown: " + reason
 							+ ((this.call.isCancelledByKey() && context.calls().keyed() == 0)
 									? ". No call carried the key of the step: if it called its service, list that in "
 											+ "idempotent.client.targets"
 									: ""),
-					failure);
+					failure));
 		};
 	}
 
@@ -164,7 +176,8 @@ final class CalledStep {
 		String action = this.run.owner().actionKey(entry.name()).digest();
 		Object result = cancelled ? null : this.run.resultOf(entry, this.call.type());
 		IdempotencyContext context = IdempotencyContext.forSingleCall(key, this.process,
-				cancelled ? action + "; outcome=" + (entry.isDone() ? "done" : "unknown") : null);
+				cancelled ? action + "; outcome=" + (entry.isDone() ? "done" : "unknown") : null,
+				(entry.state() == StepState.COMPENSATING) ? entry.call() : null);
 		this.run.observe(entry.name(), () -> {
 			try {
 				if (cancelled) {
@@ -175,11 +188,11 @@ final class CalledStep {
 				}
 			}
 			catch (RunAbortedError ex) {
-				throw ex;
+				throw remembered(entry.in(StepState.COMPENSATING), context, ex);
 			}
 			catch (Throwable ex) {
-				this.call.requireNoSecondCall(context);
-				throw undoFailed(entry, context, ex);
+				this.call.requireOneCall(context);
+				throw remembered(entry.in(StepState.COMPENSATING), context, undoFailed(entry, context, ex));
 			}
 			return this.run.keep(entry.in(StepState.COMPENSATED));
 		});

@@ -154,9 +154,9 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * depends on no target or URL. If the application sends that key itself, other calls
 	 * get keys of their own.
 	 */
-	IdempotencyContext actionContext(IdempotencyKey key, String process) {
+	IdempotencyContext actionContext(IdempotencyKey key, String process, @Nullable String earlierCall) {
 		return this.actionTakesKey ? new IdempotencyContext(key, process)
-				: IdempotencyContext.forSingleCall(key, process, null);
+				: IdempotencyContext.forSingleCall(key, process, null, earlierCall);
 	}
 
 	/**
@@ -184,7 +184,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		if (isCancelledByKey()) {
 			requireCall(context);
 		}
-		requireNoSecondCall(context);
+		requireOneCall(context);
 		requireDone(context);
 		return result;
 	}
@@ -200,7 +200,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 			undo.accept(result);
 			return null;
 		});
-		requireNoSecondCall(context);
+		requireOneCall(context);
 		requireDone(context);
 	}
 
@@ -217,7 +217,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		if (!this.cancellationTakesKey) {
 			requireCall(context);
 		}
-		requireNoSecondCall(context);
+		requireOneCall(context);
 		requireDone(context);
 	}
 
@@ -246,10 +246,18 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	/**
-	 * Aborts the run if an action or undo has tried to make a second call under its key.
-	 * It would try that in each attempt, and the first call may be done.
+	 * Aborts the run if an action or undo has tried to make a second call under its key,
+	 * or another one than an earlier attempt. It would try that in each attempt, and the
+	 * first call may be done.
 	 */
-	void requireNoSecondCall(IdempotencyContext context) {
+	void requireOneCall(IdempotencyContext context) {
+		String change = context.changeOfCall();
+		if (change != null) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
+					+ "' has tried to make another call under its key than in the attempt whose outcome is unknown: "
+					+ change + ". That was not sent. Deploy a version that makes the earlier call. If the service has "
+					+ "not done that, or recognizes the key also in the changed call, retry the saga", null);
+		}
 		if (context.isSingleCall() && context.calls().keyed() > 1) {
 			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
 					+ "' has tried to make a second call under its key, or to repeat its call with another target, "

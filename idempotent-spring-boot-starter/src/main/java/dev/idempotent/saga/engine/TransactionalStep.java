@@ -88,7 +88,7 @@ final class TransactionalStep {
 	 */
 	private IdempotencyContext actionContext(JournalEntry entry, boolean stored) {
 		IdempotencyKey key = this.run.owner().actionKey(entry.name());
-		return stored ? this.call.actionContext(key, this.process)
+		return stored ? this.call.actionContext(key, this.process, null)
 				: IdempotencyContext.refusingCalls(key, this.process, "The step '" + entry.name()
 						+ "' calls a service in the transaction that stores its saga, so a "
 						+ "repetition would have another key. Nothing was sent. Call it in a step of its own: run");
@@ -109,7 +109,7 @@ final class TransactionalStep {
 				return entry.in(StepState.COMPENSATED);
 			});
 			if (!end.isCommitted()) {
-				this.call.requireNoSecondCall(context);
+				this.call.requireOneCall(context);
 				throw undoFailed(entry, end);
 			}
 			return Objects.requireNonNull(this.run.at(entry.number()));
@@ -187,7 +187,7 @@ final class TransactionalStep {
 		Throwable failure = failureOf(end);
 		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(),
 				OutageLog.printable(failure));
-		this.call.requireNoSecondCall(context);
+		this.call.requireOneCall(context);
 		if (!end.known() || isTransient(failure) || (context.calls().made() > 0
 				&& this.failures.ofCall(failure, context, false, this.call.refusals()) != Verdict.REFUSED)) {
 			throw new RunAbortedError(Cause.UNKNOWN,

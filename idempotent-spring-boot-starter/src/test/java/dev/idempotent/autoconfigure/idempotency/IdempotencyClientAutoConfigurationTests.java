@@ -184,7 +184,7 @@ class IdempotencyClientAutoConfigurationTests {
 					.pay=ftp://example.com | pay[0] is not of the form [scheme://]host[:port][/path] with the scheme http or https
 					.pay=https://u:p@example.com | pay[0] is not of the form [scheme://]host[:port][/path]: it has user information
 					.pay= | pay has no location
-					[0]=pay.example.com | the name of a target consists of letters, digits, dashes and underscores, with a letter among them
+					[0]=pay.example.com | the name of a target consists of at most 100 letters, digits, dashes and underscores, with a letter among them
 					""")
 	void stopsTheApplicationForAMalformedTarget(String target, String message) {
 		this.application.withPropertyValues("idempotent.client.targets" + target)

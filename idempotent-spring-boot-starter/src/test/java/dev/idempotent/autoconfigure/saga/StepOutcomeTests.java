@@ -73,7 +73,8 @@ class StepOutcomeTests {
 	private final Downstream unlisted = new Downstream();
 
 	private final IdempotencyKeyInterceptor keys = new IdempotencyKeyInterceptor(
-			PropagationTargets.of(Map.of("pay", List.of("127.0.0.1:" + port(this.service)))));
+			PropagationTargets.of(Map.of("pay", List.of("127.0.0.1:" + port(this.service)), "stock",
+					List.of("127.0.0.1:" + port(this.service) + "/stock"))));
 
 	private final RestClient client = builder().build();
 
@@ -238,6 +239,46 @@ class StepOutcomeTests {
 					.isEqualTo("COMPENSATING");
 				assertThat(this.service.keys()).as("undo, " + kind).hasSize(before + 2);
 				assertThat(shop.halted()).as("undo, " + kind).contains("second call");
+			}
+		});
+	}
+
+	@Test
+	void isNotCalledInAnotherWayThanInTheAttemptOfUnknownOutcome() {
+		Map<String, Callable<@Nullable Object>> changes = Map.of("its target is stock instead of pay",
+				() -> send("POST", "/stock/charges"), "it has another method or path", () -> send("PUT", "/charges"),
+				"it has another query or body", () -> send("POST", "/charges?a=b"));
+		run((shop) -> {
+			for (String change : changes.keySet()) {
+				int before = this.service.keys().size();
+				this.service.willAnswer(Downstream.SILENCE);
+				assertThat(shop.step(Kind.PLAIN, () -> send("POST", "/charges"))).isEqualTo("ACTING");
+				shop.letAct(changes.get(change));
+				await().until(() -> shop.saga().status() == SagaStatus.HALTED);
+				assertThat(shop.halted()).contains("another call under its key", change);
+				assertThat(this.service.keys()).hasSize(before + 1);
+				shop.letAct(changes.get(change));
+				shop.retry();
+				await().until(() -> shop.saga().status() == SagaStatus.COMPLETED);
+				assertThat(this.service.keys()).hasSize(before + 2);
+			}
+		});
+	}
+
+	@Test
+	void isNotUndoneInAnotherWayThanInTheAttemptOfUnknownOutcome() {
+		run((shop) -> {
+			for (Kind kind : List.of(Kind.COMPENSATE, Kind.CANCEL)) {
+				int before = this.service.keys().size();
+				this.service.willAnswer(200, 503);
+				assertThat(shop.undo(kind, () -> send("POST", "/charges"), () -> send("POST", "/refunds")))
+					.isEqualTo("COMPENSATING");
+				shop.letUndo(() -> send("POST", "/stock/refunds"));
+				await().until(() -> shop.saga().status() == SagaStatus.HALTED);
+				assertThat(shop.halted()).contains("its target is stock instead of pay");
+				assertThat(this.service.keys()).hasSize(before + 2);
+				shop.retry(() -> send("POST", "/refunds"));
+				await().until(() -> shop.saga().status() == SagaStatus.COMPENSATED);
 			}
 		});
 	}
@@ -458,7 +499,15 @@ class StepOutcomeTests {
 
 		void retry(Callable<@Nullable Object> undo) {
 			letUndo(undo);
+			retry();
+		}
+
+		void retry() {
 			assertThat(this.operator.retry(id())).isTrue();
+		}
+
+		void letAct(@Nullable Callable<@Nullable Object> action) {
+			actions.put(this.last.get(), Objects.requireNonNull(action));
 		}
 
 		void letUndo(Callable<@Nullable Object> undo) {
