@@ -96,8 +96,9 @@ final class CalledStep {
 	 * crash there is no record, and the next attempt is not compared.
 	 */
 	private RunAbortedError remembered(JournalEntry entry, IdempotencyContext context, RunAbortedError left) {
-		if (left.why() == Cause.UNKNOWN && context.singleCall() != null) {
-			this.run.keep(entry.called(context.singleCall()));
+		String made = context.singleCall();
+		if (left.why() == Cause.UNKNOWN && made != null && !made.equals(entry.call())) {
+			this.run.keep(entry.called(made));
 		}
 		return left;
 	}

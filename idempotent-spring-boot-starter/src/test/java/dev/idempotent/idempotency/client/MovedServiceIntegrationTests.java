@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.client;
 
+import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 
@@ -55,7 +56,8 @@ class MovedServiceIntegrationTests {
 	@Test
 	void afterAWebHandler() {
 		assertThat(this.application.post("/orders", "{}", "Idempotency-Key", this.key).statusCode()).isEqualTo(500);
-		assertThat(this.application.post("/orders", "{}", "Idempotency-Key", this.key).body()).isEqualTo("/charges 1");
+		assertThat(this.application.post("/orders", "{}", "Idempotency-Key", this.key).body())
+			.isEqualTo("/charges 1".getBytes(StandardCharsets.UTF_8));
 		assertChargedOnce();
 	}
 

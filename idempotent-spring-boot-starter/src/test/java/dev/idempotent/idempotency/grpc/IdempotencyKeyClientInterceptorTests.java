@@ -63,6 +63,15 @@ class IdempotencyKeyClientInterceptorTests {
 				derive(again, Charges.REFUND));
 	}
 
+	@Test
+	void sendsTheSameKeyToAnotherAddress() {
+		call("one");
+		IdempotencyContext.bind(new IdempotencyContext(this.key, "another token"));
+		CallOptions moved = CallOptions.DEFAULT.withAuthority("charges.zone-2.example.com");
+		ClientCalls.blockingUnaryCall(this.channel, Charges.CHARGE, moved, "one");
+		assertThat(this.charges.keys()).hasSize(2).containsOnly(this.charges.keys().get(0)).doesNotContain("none");
+	}
+
 	@ParameterizedTest
 	@EnumSource(names = { "OK", "INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION",
 			"OUT_OF_RANGE", "UNIMPLEMENTED" }, mode = EnumSource.Mode.EXCLUDE)
