@@ -39,14 +39,16 @@ public final class IdempotencyContext {
 
 	private final @Nullable String cancels;
 
-	/**
-	 * Calls are numbered by their target.
-	 */
-	private final Map<String, Integer> lastNumbers = new HashMap<>();
+	private final @Nullable String earlierCall;
 
 	/**
-	 * The numbers of the calls that were not answered, by target and fingerprint: the
-	 * next equal call gets one of them.
+	 * Calls are numbered by their target and operation.
+	 */
+	private final Map<List<String>, Integer> lastNumbers = new HashMap<>();
+
+	/**
+	 * The numbers of the calls that were not answered, by target, operation and
+	 * fingerprint: the next equal call gets one of them.
 	 */
 	private final Map<List<Object>, Queue<Integer>> unanswered = new HashMap<>();
 
@@ -64,22 +66,27 @@ public final class IdempotencyContext {
 
 	private @Nullable Answer lastAnswer;
 
+	private @Nullable String call;
+
+	private @Nullable String change;
+
 	/**
 	 * Creates the context of one run.
 	 * @param key the claimed key
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, false, null, null);
+		this(key, token, false, null, null, null);
 	}
 
 	private IdempotencyContext(IdempotencyKey key, String token, boolean singleCall, @Nullable String refusal,
-			@Nullable String cancels) {
+			@Nullable String cancels, @Nullable String earlierCall) {
 		this.key = key;
 		this.token = token;
 		this.singleCall = singleCall;
 		this.refusal = refusal;
 		this.cancels = cancels;
+		this.earlierCall = earlierCall;
 	}
 
 	/**
@@ -93,7 +100,23 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, true, null, cancels);
+		return forSingleCall(key, token, cancels, null);
+	}
+
+	/**
+	 * Creates the context of a run that repeats a single call to another service. If its
+	 * call is not the earlier one, it fails with an {@link IllegalStateException} and is
+	 * not sent.
+	 * @param key the key of the run and of its call
+	 * @param token the claimant's token
+	 * @param cancels the value of {@code Idempotency-Cancels} to send with the call
+	 * @param earlierCall the {@linkplain #singleCall() call} of the earlier run, or
+	 * {@code null} if it is not known
+	 * @return the context
+	 */
+	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels,
+			@Nullable String earlierCall) {
+		return new IdempotencyContext(key, token, true, null, cancels, earlierCall);
 	}
 
 	/**
@@ -106,7 +129,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
-		return new IdempotencyContext(key, token, false, refusal, null);
+		return new IdempotencyContext(key, token, false, refusal, null, null);
 	}
 
 	/**
@@ -161,6 +184,35 @@ public final class IdempotencyContext {
 	}
 
 	/**
+	 * Whether this run makes a single call, under its own key.
+	 * @return whether a different call fails
+	 */
+	public boolean isSingleCall() {
+		return this.singleCall;
+	}
+
+	/**
+	 * The call that was sent under the key of this run: the name of its target, and
+	 * digests of what is called there and with what.
+	 * @return the call as a text of at most 300 characters, or {@code null} without one
+	 */
+	public @Nullable String singleCall() {
+		synchronized (this.open) {
+			return this.call;
+		}
+	}
+
+	/**
+	 * How the call of this run differs from the earlier one, so that it was not sent.
+	 * @return the difference, or {@code null} if there is none
+	 */
+	public @Nullable String changeOfCall() {
+		synchronized (this.open) {
+			return this.change;
+		}
+	}
+
+	/**
 	 * The calls that this run has made to other services, as far as they were observed.
 	 * @return the calls up to now
 	 */
@@ -172,19 +224,20 @@ public final class IdempotencyContext {
 
 	/**
 	 * Begins an attempt of a call to another service, and derives its key. Another run of
-	 * this key that makes the same calls derives the same keys. Two calls to one target
-	 * get two keys, but a call that is equal to an unanswered one is its retry and gets
-	 * the same key.
-	 * @param target the target of the call, such as method and URL without the parts that
-	 * differ between retries
+	 * this key that makes the same calls derives the same keys. Two calls of one
+	 * operation get two keys, but a call that is equal to an unanswered one is its retry
+	 * and gets the same key.
+	 * @param target the name of the service, which must not change when the service moves
+	 * @param operation what is called there, such as method and path without the parts
+	 * that differ between retries or locations
 	 * @param request the fingerprint of the call, to tell a retry from another call
 	 * @return the attempt, on which its outcome must be marked
-	 * @throws IllegalStateException if the run makes a single call and this is another,
-	 * or its calls get no keys
+	 * @throws IllegalStateException if the run makes a single call and this is another or
+	 * not the earlier one, or its calls get no keys
 	 */
-	public CallAttempt derive(String target, Fingerprint request) {
+	public CallAttempt derive(String target, String operation, Fingerprint request) {
 		synchronized (this.open) {
-			return nextOf(target, request);
+			return nextOf(List.of(target, operation), request);
 		}
 	}
 
@@ -200,16 +253,19 @@ public final class IdempotencyContext {
 		}
 	}
 
-	private CallAttempt nextOf(String target, Fingerprint request) {
-		List<Object> call = List.of(target, request);
+	private CallAttempt nextOf(List<String> operation, Fingerprint request) {
+		List<Object> call = List.of(operation, request);
 		Queue<Integer> retried = this.unanswered.get(call);
 		@Nullable Integer again = (retried != null) ? retried.poll() : null;
 		if (again == null) {
 			countKey();
+			if (this.singleCall) {
+				requireEarlierCall(CallIdentity.of(operation.get(0), operation.get(1), request));
+			}
 		}
-		int number = (again != null) ? again : this.lastNumbers.merge(target, 1, Integer::sum);
-		String value = this.singleCall ? this.key.digest()
-				: LengthPrefixedDigest.of(FORMAT, KIND, this.key.digest(), target, Integer.toString(number));
+		int number = (again != null) ? again : this.lastNumbers.merge(operation, 1, Integer::sum);
+		String value = this.singleCall ? this.key.digest() : LengthPrefixedDigest.of(FORMAT, KIND, this.key.digest(),
+				operation.get(0), operation.get(1), Integer.toString(number));
 		return new CallAttempt(value, value,
 				() -> this.unanswered.computeIfAbsent(call, (first) -> new PriorityQueue<>()).add(number));
 	}
@@ -222,9 +278,18 @@ public final class IdempotencyContext {
 		if (this.singleCall && this.keyed > 1) {
 			throw new IllegalStateException(
 					"The key of this run belongs to a single call, and this is a second one, or a retry with another "
-							+ "method, URL or body. Nothing was sent. Make each call in a step of its own, and repeat "
-							+ "a call unchanged.");
+							+ "target, method, path, query or body. Nothing was sent. Make each call in a step of its "
+							+ "own, and repeat a call unchanged.");
 		}
+	}
+
+	private void requireEarlierCall(CallIdentity next) {
+		this.change = (this.earlierCall != null) ? next.differenceFrom(this.earlierCall) : null;
+		if (this.change != null) {
+			throw new IllegalStateException("The call under the key of this run is not the one that was sent before: "
+					+ this.change + ". Nothing was sent. Repeat the call unchanged.");
+		}
+		this.call = next.text();
 	}
 
 	/**

@@ -77,7 +77,7 @@ public final class IdempotencyAssertions {
 	}
 
 	private static boolean isReplay(MvcTestResult result) {
-		return result.getResponse().containsHeader(REPLAYED);
+		return "true".equalsIgnoreCase(result.getResponse().getHeader(REPLAYED));
 	}
 
 	private static String describe(MvcTestResult result) {

@@ -126,7 +126,7 @@ class StartFailureReportTests {
 			jetty  | idempotent.web.required-for=orders       | idempotent.web.required-for
 			jetty  | idempotent.web.stored-statuses=abc       | idempotent.web.stored-statuses
 			jetty  | idempotent.outbox.relay.batch-size=0   | idempotent.outbox.relay.batch-size is 0
-			tomcat | idempotent.client.targets=https://a:b:c  | idempotent.client.targets[0]
+			tomcat | idempotent.client.targets.pay=https://a:b:c | idempotent.client.targets: pay[0]
 			""")
 	void comesBeforeAnyServerStarts(String container, String property, String mistake, CapturedOutput output) {
 		fail(Application.class, "idempotent.namespace=shop", "test.container=" + container, property);

@@ -16,7 +16,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class IdempotencyContextTests {
 
-	private static final String TARGET = "POST http://gateway/charges";
+	private static final String TARGET = "gateway";
+
+	private static final String CALL = "POST /charges";
 
 	private final IdempotencyKey key = Samples.key();
 
@@ -45,78 +47,79 @@ class IdempotencyContextTests {
 	@Test
 	void derivesTheSameKeysInAnotherRunOfTheSameKey() {
 		IdempotencyContext again = new IdempotencyContext(this.key, "another token");
-		assertThat(derive(TARGET, this.request)).isEqualTo(again.derive(TARGET, this.request).key());
-		assertThat(derive(TARGET, this.other)).isEqualTo(again.derive(TARGET, this.other).key());
+		assertThat(derive(TARGET, CALL, this.request)).isEqualTo(again.derive(TARGET, CALL, this.request).key());
+		assertThat(derive(TARGET, CALL, this.other)).isEqualTo(again.derive(TARGET, CALL, this.other).key());
 	}
 
 	@Test
 	void derivesDifferentKeysFromDifferentKeysTargetsAndCalls() {
 		IdempotencyContext stranger = new IdempotencyContext(Samples.key(), "token");
-		assertThat(new String[] { derive(TARGET, this.request), derive(TARGET, this.request),
-				derive(TARGET, this.other), derive("POST http://gateway/refunds", this.request),
-				stranger.derive(TARGET, this.request).key(), this.key.digest() })
+		assertThat(new String[] { derive(TARGET, CALL, this.request), derive(TARGET, CALL, this.request),
+				derive(TARGET, CALL, this.other), derive(TARGET, "POST /refunds", this.request),
+				derive("bank", CALL, this.request), stranger.derive(TARGET, CALL, this.request).key(),
+				this.key.digest() })
 			.doesNotHaveDuplicates();
 	}
 
 	@Test
 	void derivesOneKeyForAllAttemptsAtACall() {
-		CallAttempt first = this.context.derive(TARGET, this.request);
+		CallAttempt first = this.context.derive(TARGET, CALL, this.request);
 		first.markUnanswered();
-		CallAttempt second = this.context.derive(TARGET, this.request);
+		CallAttempt second = this.context.derive(TARGET, CALL, this.request);
 		second.markUnanswered();
 		assertThat(second.key()).isEqualTo(first.key());
-		assertThat(derive(TARGET, this.request)).isEqualTo(first.key());
-		assertThat(derive(TARGET, this.request)).isNotEqualTo(first.key());
+		assertThat(derive(TARGET, CALL, this.request)).isEqualTo(first.key());
+		assertThat(derive(TARGET, CALL, this.request)).isNotEqualTo(first.key());
 	}
 
 	@Test
 	void treatsAnotherRequestAsNoRetry() {
-		CallAttempt first = this.context.derive(TARGET, this.request);
+		CallAttempt first = this.context.derive(TARGET, CALL, this.request);
 		first.markUnanswered();
-		assertThat(derive(TARGET, this.other)).isNotEqualTo(first.key());
-		assertThat(derive(TARGET, this.request)).isEqualTo(first.key());
+		assertThat(derive(TARGET, CALL, this.other)).isNotEqualTo(first.key());
+		assertThat(derive(TARGET, CALL, this.request)).isEqualTo(first.key());
 	}
 
 	@Test
 	void retriesCallsInTheirOrder() {
-		CallAttempt first = this.context.derive(TARGET, this.request);
-		CallAttempt second = this.context.derive(TARGET, this.request);
+		CallAttempt first = this.context.derive(TARGET, CALL, this.request);
+		CallAttempt second = this.context.derive(TARGET, CALL, this.request);
 		second.markUnanswered();
 		first.markUnanswered();
-		assertThat(derive(TARGET, this.request)).isEqualTo(first.key());
-		assertThat(derive(TARGET, this.request)).isEqualTo(second.key());
+		assertThat(derive(TARGET, CALL, this.request)).isEqualTo(first.key());
+		assertThat(derive(TARGET, CALL, this.request)).isEqualTo(second.key());
 	}
 
 	@Test
 	void givesASingleCallAndItsRetriesTheKeyOfTheRun() {
 		IdempotencyContext single = IdempotencyContext.forSingleCall(this.key, "token", null);
-		CallAttempt first = single.derive(TARGET, this.request);
+		CallAttempt first = single.derive(TARGET, CALL, this.request);
 		first.markUnanswered();
 		assertThat(first.key()).isEqualTo(this.key.digest());
-		assertThat(single.derive(TARGET, this.request).key()).isEqualTo(this.key.digest());
+		assertThat(single.derive(TARGET, CALL, this.request).key()).isEqualTo(this.key.digest());
 		assertThat(single.calls()).isEqualTo(new Calls(1, 1, 2, 1, null));
 	}
 
 	@Test
 	void refusesASecondCallUnderTheKeyOfTheRun() {
 		IdempotencyContext single = IdempotencyContext.forSingleCall(this.key, "token", null);
-		single.derive(TARGET, this.request).markUnanswered();
-		assertThatIllegalStateException().isThrownBy(() -> single.derive(TARGET, this.other))
+		single.derive(TARGET, CALL, this.request).markUnanswered();
+		assertThatIllegalStateException().isThrownBy(() -> single.derive(TARGET, CALL, this.other))
 			.withMessageContaining("a single call")
-			.withMessageNotContainingAny(TARGET, this.key.digest());
-		single.derive(TARGET, this.request).markDone();
-		assertThatIllegalStateException().isThrownBy(() -> single.derive(TARGET, this.request));
+			.withMessageNotContainingAny(TARGET, CALL, this.key.digest());
+		single.derive(TARGET, CALL, this.request).markDone();
+		assertThatIllegalStateException().isThrownBy(() -> single.derive(TARGET, CALL, this.request));
 		assertThat(single.calls()).isEqualTo(new Calls(1, 3, 2, 0, null));
 	}
 
 	@Test
 	void countsDifferentCallsAndTheirOutcomes() {
 		assertThat(this.context.calls()).isEqualTo(new Calls(0, 0, 0, 0, null));
-		this.context.derive(TARGET, this.request).markUnanswered();
+		this.context.derive(TARGET, CALL, this.request).markUnanswered();
 		assertThat(this.context.calls()).isEqualTo(new Calls(1, 1, 1, 1, null));
-		this.context.derive(TARGET, this.request).markDone();
+		this.context.derive(TARGET, CALL, this.request).markDone();
 		assertThat(this.context.calls()).isEqualTo(new Calls(1, 1, 2, 0, null));
-		CallAttempt refused = this.context.derive(TARGET, this.request);
+		CallAttempt refused = this.context.derive(TARGET, CALL, this.request);
 		refused.markAnswered(new Answer(404, false));
 		assertThat(this.context.calls()).isEqualTo(new Calls(2, 2, 3, 1, new Answer(404, false)));
 	}
@@ -137,8 +140,8 @@ class IdempotencyContextTests {
 		assertThat(this.context.calls().open()).as("a body that breaks off").isOne();
 	}
 
-	private @Nullable String derive(String target, Fingerprint asked) {
-		return this.context.derive(target, asked).key();
+	private @Nullable String derive(String target, String operation, Fingerprint asked) {
+		return this.context.derive(target, operation, asked).key();
 	}
 
 }

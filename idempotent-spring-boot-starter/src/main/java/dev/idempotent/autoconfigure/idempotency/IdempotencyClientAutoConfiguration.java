@@ -6,18 +6,25 @@ import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigureOrder;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.OnPropertyListCondition;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.restclient.RestClientCustomizer;
 import org.springframework.boot.restclient.RestTemplateCustomizer;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
 
 /**
@@ -63,10 +70,21 @@ final class IdempotencyClientAutoConfiguration {
 
 	}
 
-	static final class OnTargets extends OnPropertyListCondition {
+	static final class OnTargets extends SpringBootCondition {
 
-		OnTargets() {
-			super("idempotent.client.targets", () -> ConditionMessage.forCondition("Idempotency key propagation"));
+		private static final ConfigurationPropertyName TARGETS = ConfigurationPropertyName
+			.of("idempotent.client.targets");
+
+		@Override
+		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			ConditionMessage.Builder message = ConditionMessage.forCondition("Idempotency key propagation");
+			for (ConfigurationPropertySource source : ConfigurationPropertySources.get(context.getEnvironment())) {
+				if (source.getConfigurationProperty(TARGETS) != null
+						|| source.containsDescendantOf(TARGETS) == ConfigurationPropertyState.PRESENT) {
+					return ConditionOutcome.match(message.foundExactly(TARGETS));
+				}
+			}
+			return ConditionOutcome.noMatch(message.didNotFind("property").items(TARGETS));
 		}
 
 	}

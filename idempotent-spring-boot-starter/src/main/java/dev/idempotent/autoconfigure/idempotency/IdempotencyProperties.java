@@ -15,7 +15,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.OnStoreFailure;
-import dev.idempotent.idempotency.client.PropagationTarget;
+import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.ResponseRedactor;
@@ -218,33 +218,30 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Properties of the HTTP calls that idempotent runs make to other services.
 	 *
-	 * @param targets Services that receive a derived Idempotency-Key, as
-	 * "[scheme://]host[:port][/path]". None by default.
+	 * @param targets Services that receive a derived Idempotency-Key: by name, the
+	 * locations of each as "[scheme://]host[:port][/path]". None by default.
 	 */
 	@ConfigurationProperties("idempotent.client")
-	record Client(@DefaultValue List<String> targets) {
+	record Client(@DefaultValue Map<String, List<String>> targets) {
 
 		Client {
 			parse(targets);
 		}
 
-		List<PropagationTarget> propagationTargets() {
+		PropagationTargets propagationTargets() {
 			return parse(this.targets);
 		}
 
-		private static List<PropagationTarget> parse(List<String> targets) {
-			List<PropagationTarget> parsed = new ArrayList<>(targets.size());
-			for (String target : targets) {
-				try {
-					parsed.add(PropagationTarget.parse(target));
-				}
-				catch (IllegalArgumentException ex) {
-					throw new IdempotentConfigurationException(
-							"idempotent.client.targets[%d] %s.".formatted(parsed.size(), ex.getMessage()),
-							"List hosts, such as pay.example.com or https://api.example.com/payments.", ex);
-				}
+		private static PropagationTargets parse(Map<String, List<String>> targets) {
+			try {
+				return PropagationTargets.of(targets);
 			}
-			return parsed;
+			catch (IllegalArgumentException ex) {
+				throw new IdempotentConfigurationException("idempotent.client.targets: %s.".formatted(ex.getMessage()),
+						"Give each service one name, and list all locations at which it can be reached, such as "
+								+ "idempotent.client.targets.payments=pay.example.com,https://api.example.com/payments.",
+						ex);
+			}
 		}
 
 	}

@@ -86,8 +86,8 @@ final class SagaStartupCheck {
 		if (beans.getBeanNamesForType(IdempotencyKeyInterceptor.class, true, false).length == 0) {
 			logger.warn("{} is not set, so the calls that steps of sagas make with RestClient, RestTemplate and HTTP "
 					+ "interfaces carry no key, and their responses prove nothing: a redirect or an ignored error "
-					+ "counts as done. Set it to the hosts of these services, or to an empty value if no step makes "
-					+ "such a call", TARGETS);
+					+ "counts as done. Name these services there, with all their locations, or set it to an empty "
+					+ "value if no step makes such a call", TARGETS);
 		}
 		else if (ClassUtils.isPresent(BOOT_CLIENT, loader) && !environment.containsProperty(REDIRECTS)) {
 			logger.warn("{} is not set, so the HTTP clients follow redirects, and the response to the last request "

@@ -126,12 +126,12 @@ final class PropertyNamesCheck {
 	}
 
 	/**
-	 * A YAML group that has comments only is an empty property.
+	 * A YAML group that has comments only is an empty property, and so is an empty map.
 	 */
 	private boolean isEmptyGroup(ConfigurationPropertyName name, ConfigurationProperty property) {
-		return property.getValue().toString().isEmpty() && this.types.keySet()
+		return property.getValue().toString().isEmpty() && (isMap(name) || this.types.keySet()
 			.stream()
-			.anyMatch((known) -> name.isAncestorOf(ConfigurationPropertyName.of(known)));
+			.anyMatch((known) -> name.isAncestorOf(ConfigurationPropertyName.of(known))));
 	}
 
 	private String nearest(ConfigurationPropertyName name) {

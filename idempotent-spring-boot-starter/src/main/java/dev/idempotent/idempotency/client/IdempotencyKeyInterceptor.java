@@ -8,6 +8,7 @@ import java.util.List;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
+import dev.idempotent.idempotency.client.PropagationTargets.Resource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpRequest;
@@ -30,14 +31,14 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 
 	private static final String CANCELS_HEADER = "Idempotency-Cancels";
 
-	private final List<PropagationTarget> targets;
+	private final PropagationTargets targets;
 
 	/**
 	 * Creates the interceptor.
-	 * @param targets the only URLs that keys are sent to
+	 * @param targets the only services that keys are sent to
 	 */
-	public IdempotencyKeyInterceptor(List<PropagationTarget> targets) {
-		this.targets = List.copyOf(targets);
+	public IdempotencyKeyInterceptor(PropagationTargets targets) {
+		this.targets = targets;
 	}
 
 	@Override
@@ -47,18 +48,20 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		if (run == null) {
 			return execution.execute(request, body);
 		}
-		CallAttempt attempt = begin(run, request, fingerprint(request, body));
+		CallAttempt attempt = begin(run, request, body);
 		String key = attempt.key();
 		return PendingCall.send(attempt, (key != null) ? withKey(request, key, run.cancels()) : request, body,
 				execution);
 	}
 
-	private CallAttempt begin(IdempotencyContext run, HttpRequest request, Fingerprint fingerprint) {
-		boolean takesKey = !PendingCall.isSafe(request.getMethod())
+	private CallAttempt begin(IdempotencyContext run, HttpRequest request, byte[] body) {
+		Resource resource = this.targets.find(request.getURI());
+		Fingerprint fingerprint = fingerprint(request, resource, body);
+		boolean takesKey = resource != null && !PendingCall.isSafe(request.getMethod())
 				&& !request.getHeaders().containsHeader(PendingCall.KEY_HEADER);
-		URI url = takesKey ? PropagationTarget.normalize(request.getURI()) : null;
-		return (url != null && this.targets.stream().anyMatch((target) -> target.matches(url)))
-				? run.derive(request.getMethod() + " " + url, fingerprint) : run.observe(fingerprint);
+		return (resource != null && takesKey)
+				? run.derive(resource.target(), request.getMethod() + " " + resource.path(), fingerprint)
+				: run.observe(fingerprint);
 	}
 
 	/**
@@ -82,13 +85,17 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	}
 
 	/**
-	 * Distinguishes a retry of a call from another call.
+	 * Distinguishes a retry of a call from another call. A retry may go to another
+	 * location of the same target.
 	 */
-	private static Fingerprint fingerprint(HttpRequest request, byte[] body) {
+	private static Fingerprint fingerprint(HttpRequest request, @Nullable Resource resource, byte[] body) {
+		URI url = request.getURI();
 		String boundary = boundary(request.getHeaders());
-		return Fingerprint.of(List.of(bytes(request.getMethod().name()), bytes(request.getURI().toString()),
-				(boundary != null) ? without(boundary, body) : body,
-				bytes(String.valueOf(request.getHeaders().getFirst(PendingCall.KEY_HEADER)))));
+		return Fingerprint
+			.of(List.of(bytes(request.getMethod().name()), bytes((resource != null) ? resource.target() : ""),
+					bytes((resource != null) ? resource.path() + "?" + url.getRawQuery() : url.toString()),
+					(boundary != null) ? without(boundary, body) : body,
+					bytes(String.valueOf(request.getHeaders().getFirst(PendingCall.KEY_HEADER)))));
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.client;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.List;
 import java.util.Set;
 
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
@@ -92,12 +93,22 @@ final class PendingCall implements ClientHttpResponse {
 			return false;
 		}
 		boolean keyed = request.getHeaders().containsHeader(KEY_HEADER);
-		this.attempt
-			.markAnswered(new Answer(status, keyed && this.response.getHeaders().containsHeader(REPLAYED_HEADER)));
+		this.attempt.markAnswered(new Answer(status, keyed && isReplay(this.response.getHeaders())));
 		if (isDone(request, status)) {
 			this.attempt.markDone();
 		}
 		return isAnswer(status);
+	}
+
+	/**
+	 * Returns whether the service states that the response is a replay, and nothing else:
+	 * as text, or as a boolean of structured headers.
+	 */
+	private static boolean isReplay(HttpHeaders headers) {
+		List<String> values = headers.getOrEmpty(REPLAYED_HEADER);
+		return !values.isEmpty() && values.stream()
+			.map(String::strip)
+			.allMatch((value) -> value.equalsIgnoreCase("true") || value.equals("?1"));
 	}
 
 	/**

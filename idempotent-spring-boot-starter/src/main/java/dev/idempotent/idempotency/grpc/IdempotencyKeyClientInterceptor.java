@@ -43,10 +43,15 @@ public final class IdempotencyKeyClientInterceptor implements ClientInterceptor 
 			Status.Code.NOT_FOUND, Status.Code.ALREADY_EXISTS, Status.Code.FAILED_PRECONDITION,
 			Status.Code.OUT_OF_RANGE, Status.Code.UNIMPLEMENTED);
 
+	private final String target;
+
 	/**
 	 * Creates the interceptor.
+	 * @param target the name of the service, or of several services that have no method
+	 * in common. It is part of the keys, so it must not change when a service moves
 	 */
-	public IdempotencyKeyClientInterceptor() {
+	public IdempotencyKeyClientInterceptor(String target) {
+		this.target = target;
 	}
 
 	@Override
@@ -56,9 +61,8 @@ public final class IdempotencyKeyClientInterceptor implements ClientInterceptor 
 		if (run == null || method.getType() != MethodType.UNARY) {
 			return call;
 		}
-		String authority = (options.getAuthority() != null) ? options.getAuthority() : next.authority();
-		return new KeyedClientCall<>(call, (request) -> run
-			.derive("grpc://" + authority + "/" + method.getFullMethodName(), fingerprint(method, request)));
+		return new KeyedClientCall<>(call,
+				(request) -> run.derive(this.target, method.getFullMethodName(), fingerprint(method, request)));
 	}
 
 	private static <Q> Fingerprint fingerprint(MethodDescriptor<Q, ?> method, Q request) {

@@ -73,9 +73,8 @@ final class CalledStep {
 	}
 
 	private JournalEntry act(JournalEntry entry, boolean first) {
-		IdempotencyKey key = this.run.owner().actionKey(entry.name());
-		IdempotencyContext context = this.call.isSingleCall()
-				? IdempotencyContext.forSingleCall(key, this.process, null) : new IdempotencyContext(key, this.process);
+		IdempotencyContext context = this.call.actionContext(this.run.owner().actionKey(entry.name()), this.process,
+				entry.call());
 		return this.run.observe(entry.name(), () -> {
 			try {
 				Object value = this.call.act(context);
@@ -83,15 +82,25 @@ final class CalledStep {
 				return this.run.keep(done(entry, value));
 			}
 			catch (RunAbortedError ex) {
-				throw ex;
+				throw remembered(entry, context, ex);
 			}
 			catch (Throwable ex) {
-				if (this.call.isSingleCall()) {
-					this.call.requireOneCall(context, 0);
-				}
+				this.call.requireOneCall(context);
 				return this.run.keep(refused(entry, ex, context, first));
 			}
 		});
+	}
+
+	/**
+	 * Records the call whose outcome is unknown, with the release of the saga. After a
+	 * crash there is no record, and the next attempt is not compared.
+	 */
+	private RunAbortedError remembered(JournalEntry entry, IdempotencyContext context, RunAbortedError left) {
+		String made = context.singleCall();
+		if (left.why() == Cause.UNKNOWN && made != null && !made.equals(entry.call())) {
+			this.run.keep(entry.called(made));
+		}
+		return left;
 	}
 
 	/**
@@ -123,13 +132,13 @@ final class CalledStep {
 			case REFUSED -> entry.refused(reason);
 			case HALT -> throw new RunAbortedError(Cause.HALT,
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
-			case UNKNOWN -> throw new RunAbortedError(Cause.UNKNOWN,
+			case UNKNOWN -> throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN,
 					"The outcome of the step '" + entry.name() + "' is unknown: " + reason
-							+ ((this.call.isSingleCall() && context.calls().keyed() == 0)
+							+ ((this.call.isCancelledByKey() && context.calls().keyed() == 0)
 									? ". No call carried the key of the step: if it called its service, list that in "
 											+ "idempotent.client.targets"
 									: ""),
-					failure);
+					failure));
 		};
 	}
 
@@ -167,10 +176,9 @@ final class CalledStep {
 		IdempotencyKey key = this.run.owner().undoKey(entry);
 		String action = this.run.owner().actionKey(entry.name()).digest();
 		Object result = cancelled ? null : this.run.resultOf(entry, this.call.type());
-		IdempotencyContext context = cancelled
-				? IdempotencyContext.forSingleCall(key, this.process,
-						action + "; outcome=" + (entry.isDone() ? "done" : "unknown"))
-				: new IdempotencyContext(key, this.process);
+		IdempotencyContext context = IdempotencyContext.forSingleCall(key, this.process,
+				cancelled ? action + "; outcome=" + (entry.isDone() ? "done" : "unknown") : null,
+				(entry.state() == StepState.COMPENSATING) ? entry.call() : null);
 		this.run.observe(entry.name(), () -> {
 			try {
 				if (cancelled) {
@@ -181,10 +189,11 @@ final class CalledStep {
 				}
 			}
 			catch (RunAbortedError ex) {
-				throw ex;
+				throw remembered(entry.in(StepState.COMPENSATING), context, ex);
 			}
 			catch (Throwable ex) {
-				throw undoFailed(entry, context, ex);
+				this.call.requireOneCall(context);
+				throw remembered(entry.in(StepState.COMPENSATING), context, undoFailed(entry, context, ex));
 			}
 			return this.run.keep(entry.in(StepState.COMPENSATED));
 		});

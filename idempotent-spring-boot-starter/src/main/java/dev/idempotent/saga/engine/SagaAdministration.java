@@ -23,7 +23,8 @@ public interface SagaAdministration {
 
 	/**
 	 * Continues a halted saga in the status in which it was halted. Any instance can take
-	 * it over at once, without attempts or unfit runs, and a former owner is fenced.
+	 * it over at once, without attempts or unfit runs, and a former owner is fenced. The
+	 * next call of each step is not compared with an earlier one.
 	 * @param id the id
 	 * @return {@code false} if it is not halted
 	 */

@@ -140,7 +140,7 @@ final class SagaRun {
 	 * Returns a new entry in the next place.
 	 */
 	JournalEntry begin(String step, StepKind kind) {
-		return new JournalEntry(step, this.entries.size() + 1, kind, StepState.ACTING, null, null, 0);
+		return new JournalEntry(step, this.entries.size() + 1, kind, StepState.ACTING, null, null, 0, null);
 	}
 
 	/**

@@ -365,10 +365,12 @@ public interface SagaStore {
 	 * @param result the result of an action that was done, never empty; else {@code null}
 	 * @param reason why the action was refused, or {@code null}
 	 * @param refusedUndos how many undo calls were refused, each with a key of its own
+	 * @param call the call of the action or undo in this state, if it was made and its
+	 * outcome is unknown: at most 300 characters
 	 */
 	@SuppressWarnings("ArrayRecordComponent")
 	record JournalEntry(String name, int number, StepKind kind, StepState state, byte @Nullable [] result,
-			@Nullable String reason, int refusedUndos) {
+			@Nullable String reason, int refusedUndos, @Nullable String call) {
 
 		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name());
 
@@ -403,17 +405,26 @@ public interface SagaStore {
 		}
 
 		JournalEntry done(byte[] stored) {
-			return new JournalEntry(this.name, this.number, this.kind, StepState.DONE, stored, null, this.refusedUndos);
+			return new JournalEntry(this.name, this.number, this.kind, StepState.DONE, stored, null, this.refusedUndos,
+					null);
 		}
 
 		JournalEntry refused(String because) {
 			return new JournalEntry(this.name, this.number, this.kind, StepState.REFUSED, null, because,
-					this.refusedUndos);
+					this.refusedUndos, null);
 		}
 
 		JournalEntry in(StepState next) {
 			return new JournalEntry(this.name, this.number, this.kind, next, this.result, this.reason,
-					this.refusedUndos);
+					this.refusedUndos, (next == this.state) ? this.call : null);
+		}
+
+		/**
+		 * Returns the entry with the call whose outcome is unknown.
+		 */
+		JournalEntry called(@Nullable String made) {
+			return new JournalEntry(this.name, this.number, this.kind, this.state, this.result, this.reason,
+					this.refusedUndos, made);
 		}
 
 		/**
@@ -421,8 +432,8 @@ public interface SagaStore {
 		 * @return the entry
 		 */
 		public JournalEntry withoutResult() {
-			return new JournalEntry(this.name, this.number, this.kind, this.state, null, this.reason,
-					this.refusedUndos);
+			return new JournalEntry(this.name, this.number, this.kind, this.state, null, this.reason, this.refusedUndos,
+					null);
 		}
 
 		/**
@@ -432,7 +443,7 @@ public interface SagaStore {
 		JournalEntry undoRefused() {
 			StepState before = isDone() ? StepState.DONE : isRefused() ? StepState.REFUSED : StepState.ACTING;
 			return new JournalEntry(this.name, this.number, this.kind, before, this.result, this.reason,
-					this.refusedUndos + 1);
+					this.refusedUndos + 1, null);
 		}
 
 	}

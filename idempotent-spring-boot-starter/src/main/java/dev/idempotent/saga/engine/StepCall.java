@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
@@ -149,9 +150,20 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	/**
-	 * Whether the action makes one call, under the key of the step itself.
+	 * Returns the context of the action. Its only call carries the key of the step, which
+	 * depends on no target or URL. If the application sends that key itself, other calls
+	 * get keys of their own.
 	 */
-	boolean isSingleCall() {
+	IdempotencyContext actionContext(IdempotencyKey key, String process, @Nullable String earlierCall) {
+		return this.actionTakesKey ? new IdempotencyContext(key, process)
+				: IdempotencyContext.forSingleCall(key, process, null, earlierCall);
+	}
+
+	/**
+	 * Whether the action must make a call under the key of the step, which its
+	 * cancellation names.
+	 */
+	boolean isCancelledByKey() {
 		return this.cancellation != null && !this.actionTakesKey;
 	}
 
@@ -169,9 +181,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	@Nullable Object act(IdempotencyContext context) {
 		Function<String, ? extends @Nullable Object> work = Objects.requireNonNull(this.action, "The step was not run");
 		Object result = bound(context, () -> work.apply(context.key().digest()));
-		if (isSingleCall()) {
-			requireOneCall(context, 1);
+		if (isCancelledByKey()) {
+			requireCall(context);
 		}
+		requireOneCall(context);
 		requireDone(context);
 		return result;
 	}
@@ -187,6 +200,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 			undo.accept(result);
 			return null;
 		});
+		requireOneCall(context);
 		requireDone(context);
 	}
 
@@ -201,8 +215,9 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 			return null;
 		});
 		if (!this.cancellationTakesKey) {
-			requireOneCall(context, 1);
+			requireCall(context);
 		}
+		requireOneCall(context);
 		requireDone(context);
 	}
 
@@ -219,15 +234,35 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	/**
-	 * Aborts the run if a call that can be cancelled was not made under the key of its
-	 * step alone: its cancellation would not find it.
+	 * Aborts the run if no call carried a key: the service would not find the call to
+	 * cancel, or repeat its cancellation.
 	 */
-	void requireOneCall(IdempotencyContext context, int fewest) {
-		int made = context.calls().keyed();
-		if (made < fewest || made > 1) {
-			throw new RunAbortedError(Cause.HALT, "The step '" + this.name + "' made " + made
-					+ " calls under its key instead of one. List the service in idempotent.client.targets, make one "
-					+ "call, or take the key and send it", null);
+	private void requireCall(IdempotencyContext context) {
+		if (context.calls().keyed() == 0) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
+					+ "' has returned, and no call carried its key. List the service in idempotent.client.targets, or "
+					+ "take the key and send it", null);
+		}
+	}
+
+	/**
+	 * Aborts the run if an action or undo has tried to make a second call under its key,
+	 * or another one than an earlier attempt. It would try that in each attempt, and the
+	 * first call may be done.
+	 */
+	void requireOneCall(IdempotencyContext context) {
+		String change = context.changeOfCall();
+		if (change != null) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
+					+ "' has tried to make another call under its key than in the attempt whose outcome is unknown: "
+					+ change + ". That was not sent. Deploy a version that makes the earlier call. If the service has "
+					+ "not done that, or recognizes the key also in the changed call, retry the saga", null);
+		}
+		if (context.isSingleCall() && context.calls().keyed() > 1) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
+					+ "' has tried to make a second call under its key, or to repeat its call with another target, "
+					+ "method, path, query or body. That was not sent. Make each call in a step of its own, and repeat "
+					+ "a call unchanged", null);
 		}
 	}
 

@@ -88,7 +88,7 @@ final class TransactionalStep {
 	 */
 	private IdempotencyContext actionContext(JournalEntry entry, boolean stored) {
 		IdempotencyKey key = this.run.owner().actionKey(entry.name());
-		return stored ? new IdempotencyContext(key, this.process)
+		return stored ? this.call.actionContext(key, this.process, null)
 				: IdempotencyContext.refusingCalls(key, this.process, "The step '" + entry.name()
 						+ "' calls a service in the transaction that stores its saga, so a "
 						+ "repetition would have another key. Nothing was sent. Call it in a step of its own: run");
@@ -100,7 +100,8 @@ final class TransactionalStep {
 	 */
 	void undo(JournalEntry entry) {
 		Object result = this.run.resultOf(entry, this.call.type());
-		IdempotencyContext context = new IdempotencyContext(this.run.owner().undoKey(entry), this.process);
+		IdempotencyContext context = IdempotencyContext.forSingleCall(this.run.owner().undoKey(entry), this.process,
+				null);
 		this.run.observe(entry.name(), () -> {
 			End<?> end = inTransaction(entry, (changes) -> {
 				this.call.compensate(context, result);
@@ -108,6 +109,7 @@ final class TransactionalStep {
 				return entry.in(StepState.COMPENSATED);
 			});
 			if (!end.isCommitted()) {
+				this.call.requireOneCall(context);
 				throw undoFailed(entry, end);
 			}
 			return Objects.requireNonNull(this.run.at(entry.number()));
@@ -185,6 +187,7 @@ final class TransactionalStep {
 		Throwable failure = failureOf(end);
 		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(),
 				OutageLog.printable(failure));
+		this.call.requireOneCall(context);
 		if (!end.known() || isTransient(failure) || (context.calls().made() > 0
 				&& this.failures.ofCall(failure, context, false, this.call.refusals()) != Verdict.REFUSED)) {
 			throw new RunAbortedError(Cause.UNKNOWN,

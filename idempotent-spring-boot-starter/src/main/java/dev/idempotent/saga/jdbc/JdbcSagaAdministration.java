@@ -56,12 +56,21 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	 */
 	@Override
 	public boolean retry(IdempotencyKey id) {
-		return this.database
-			.runStatement((sql) -> sql.update(
+		return this.database.runInTransaction((sql) -> {
+			boolean retried = sql.update(
 					"update " + sql.instance() + " set status = halted_in, halted_in = null, halt_reason = null, "
 							+ "owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = "
 							+ sql.database().now() + " where id = ? and status = 'HALTED' and halted_in is not null",
-					id.digest()) == 1);
+					id.digest()) == 1;
+			if (retried) {
+				// The operator has decided that a changed call may be sent.
+				sql.update(
+						"update " + sql.step()
+								+ " set call_identity = null where saga_id = ? and call_identity is not null",
+						id.digest());
+			}
+			return retried;
+		});
 	}
 
 	/**

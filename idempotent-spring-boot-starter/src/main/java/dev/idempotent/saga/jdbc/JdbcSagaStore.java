@@ -54,14 +54,14 @@ public final class JdbcSagaStore implements SagaStore {
 			+ "attempts, unfit, fingerprint_version, fingerprint_digest, arguments, result, reason, halt_reason, "
 			+ "created_at";
 
-	private static final String STEP = "saga_id, name, seq, kind, state, result, reason, note, refused_undos, begun_at, "
-			+ "compensating_at, ended_at";
+	private static final String STEP = "saga_id, name, seq, kind, state, result, reason, note, refused_undos, "
+			+ "call_identity, begun_at, " + "compensating_at, ended_at";
 
 	private static final String COLUMNS = "select s.id, s.name, s.status, s.epoch, s.steps, s.attempts, s.unfit, "
 			+ "s.fingerprint_version, s.fingerprint_digest, "
 			+ "case when row_number() over (partition by s.id order by t.seq) = 1 then s.arguments end as arguments, "
 			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, t.name as step, t.seq, "
-			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.refused_undos, t.note, ";
+			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.refused_undos, t.call_identity, t.note, ";
 
 	private final SagaDatabase database;
 
@@ -195,7 +195,7 @@ public final class JdbcSagaStore implements SagaStore {
 		if (name != null) {
 			JournalEntry entry = new JournalEntry(name, row.getInt("seq"), known(StepKind.class, name, "kind", row),
 					known(StepState.class, name, "state", row), row.getBytes("step_result"),
-					row.getString("step_reason"), row.getInt("refused_undos"));
+					row.getString("step_reason"), row.getInt("refused_undos"), row.getString("call_identity"));
 			journal.add(
 					new StoredStep(entry, millis(row, "step_age"), millis(row, "compensating"), row.getString("note")));
 		}

@@ -32,10 +32,10 @@ final class SagaWrites {
 			+ "fingerprint_digest, arguments, created_at, deadline, due_at) ";
 
 	private static final String STEP_COLUMNS = "(saga_id, name, seq, kind, state, result, reason, refused_undos, "
-			+ "begun_at, compensating_at, ended_at) ";
+			+ "call_identity, begun_at, compensating_at, ended_at) ";
 
 	private static final String ENTRY = "(cast(? as varchar), cast(? as integer), cast(? as varchar), "
-			+ "cast(? as varchar), cast(? as bytea), cast(? as varchar), cast(? as integer))";
+			+ "cast(? as varchar), cast(? as bytea), cast(? as varchar), cast(? as integer), " + "cast(? as varchar))";
 
 	private static final Set<StepState> UNENDED = EnumSet.of(StepState.ACTING, StepState.COMPENSATING);
 
@@ -215,14 +215,15 @@ final class SagaWrites {
 		String now = this.database.now();
 		return "insert into " + this.sql.step() + " as recorded " + STEP_COLUMNS + "select " + source
 				+ ".id, entry.name, entry.seq, entry.kind, entry.state, entry.result, entry.reason, entry.refused_undos, "
-				+ now + ", case when entry.state = 'COMPENSATING' then " + now
+				+ "entry.call_identity, " + now + ", case when entry.state = 'COMPENSATING' then " + now
 				+ " end, case when entry.state not in ('ACTING', 'COMPENSATING') then " + now + " end from " + source
 				+ ", (values " + String.join(", ", Collections.nCopies(entries, ENTRY))
-				+ ") as entry (name, seq, kind, state, result, reason, refused_undos) "
+				+ ") as entry (name, seq, kind, state, result, reason, refused_undos, call_identity) "
 				+ "on conflict (saga_id, seq) do update set state = excluded.state, result = excluded.result, "
 				+ "reason = excluded.reason, compensating_at = case when excluded.refused_undos = "
 				+ "recorded.refused_undos then coalesce(recorded.compensating_at, excluded.compensating_at) end, "
-				+ "refused_undos = excluded.refused_undos, ended_at = excluded.ended_at";
+				+ "refused_undos = excluded.refused_undos, call_identity = excluded.call_identity, "
+				+ "ended_at = excluded.ended_at";
 	}
 
 	/**
@@ -247,7 +248,8 @@ final class SagaWrites {
 								+ "result = values(result), reason = values(reason), compensating_at = "
 								+ "case when refused_undos = values(refused_undos) then "
 								+ "coalesce(compensating_at, values(compensating_at)) end, "
-								+ "refused_undos = values(refused_undos), ended_at = values(ended_at)");
+								+ "refused_undos = values(refused_undos), call_identity = values(call_identity), "
+								+ "ended_at = values(ended_at)");
 			}
 			else if (replaceStep(saga, entry) == 0) {
 				insertStep(saga, entry, "");
@@ -260,7 +262,7 @@ final class SagaWrites {
 		parameters.add(saga.digest());
 		parameters.addAll(parameters(entry));
 		this.sql.updateById(
-				"insert into " + this.sql.step() + " " + STEP_COLUMNS + "values (?, ?, ?, ?, ?, ?, ?, ?, "
+				"insert into " + this.sql.step() + " " + STEP_COLUMNS + "values (?, ?, ?, ?, ?, ?, ?, ?, ?, "
 						+ this.database.now() + ", " + compensatingAt(entry) + ", " + endedAt(entry) + ")" + otherwise,
 				parameters);
 	}
@@ -269,14 +271,15 @@ final class SagaWrites {
 		return this.sql.updateById(
 				"update " + this.sql.step() + " set state = ?, result = ?, reason = ?, compensating_at = "
 						+ "case when refused_undos = ? then coalesce(compensating_at, " + compensatingAt(entry)
-						+ ") end, refused_undos = ?, ended_at = " + endedAt(entry) + " where saga_id = ? and seq = ?",
+						+ ") end, refused_undos = ?, call_identity = ?, ended_at = " + endedAt(entry)
+						+ " where saga_id = ? and seq = ?",
 				Arrays.<@Nullable Object>asList(entry.state().name(), entry.result(), SagaStore.text(entry.reason()),
-						entry.refusedUndos(), entry.refusedUndos(), saga.digest(), entry.number()));
+						entry.refusedUndos(), entry.refusedUndos(), entry.call(), saga.digest(), entry.number()));
 	}
 
 	private static List<@Nullable Object> parameters(JournalEntry entry) {
 		return Arrays.<@Nullable Object>asList(entry.name(), entry.number(), entry.kind().name(), entry.state().name(),
-				entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos());
+				entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos(), entry.call());
 	}
 
 	/**

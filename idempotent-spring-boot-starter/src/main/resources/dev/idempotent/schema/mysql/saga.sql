@@ -31,6 +31,7 @@ create table if not exists saga_step (
 	reason varchar(1000),
 	note varchar(1000),
 	refused_undos integer default 0 not null,
+	call_identity varchar(300),
 	begun_at datetime(6) not null,
 	compensating_at datetime(6),
 	ended_at datetime(6),

@@ -33,6 +33,7 @@ create table if not exists saga_step (
 	reason varchar(1000),
 	note varchar(1000),
 	refused_undos integer default 0 not null,
+	call_identity varchar(300),
 	begun_at timestamp(6) with time zone not null,
 	compensating_at timestamp(6) with time zone,
 	ended_at timestamp(6) with time zone,

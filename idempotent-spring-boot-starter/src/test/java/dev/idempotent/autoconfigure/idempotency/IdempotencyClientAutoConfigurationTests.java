@@ -2,12 +2,14 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.client.Downstream;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.testing.ClassPathWithout;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -42,7 +44,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
  */
 class IdempotencyClientAutoConfigurationTests {
 
-	private static final String TARGETS = "idempotent.client.targets=pay.example.com, 127.0.0.1";
+	private static final String TARGETS = "idempotent.client.targets.pay=pay.example.com, 127.0.0.1";
 
 	private final Downstream downstream = new Downstream();
 
@@ -112,7 +114,8 @@ class IdempotencyClientAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "idempotent.client.targets[0]=127.0.0.1", "idempotent.client.targets=127.0.0.1" })
+	@ValueSource(strings = { "idempotent.client.targets.pay[0]=127.0.0.1", "idempotent.client.targets.pay=127.0.0.1",
+			"idempotent.client.targets=" })
 	void isOnlyForApplicationsWithTargets(String property) {
 		this.application.run((context) -> {
 			assertThat(context).doesNotHaveBean(IdempotencyClientAutoConfiguration.class);
@@ -125,7 +128,7 @@ class IdempotencyClientAutoConfigurationTests {
 
 	@Test
 	void sendsNoKeyToOtherServices() {
-		this.application.withPropertyValues("idempotent.client.targets=pay.example.com").run((context) -> {
+		this.application.withPropertyValues("idempotent.client.targets.pay=pay.example.com").run((context) -> {
 			post(context.getBean(RestClient.Builder.class));
 			assertThat(this.downstream.keys()).containsExactly("none");
 		});
@@ -153,7 +156,8 @@ class IdempotencyClientAutoConfigurationTests {
 	@Test
 	void usesTheInterceptorOfTheApplication() {
 		this.application.withPropertyValues(TARGETS)
-			.withBean("own", IdempotencyKeyInterceptor.class, () -> new IdempotencyKeyInterceptor(List.of()))
+			.withBean("own", IdempotencyKeyInterceptor.class,
+					() -> new IdempotencyKeyInterceptor(PropagationTargets.of(Map.of())))
 			.run((context) -> {
 				post(context.getBean(RestClient.Builder.class));
 				assertThat(this.downstream.keys()).containsExactly("none");
@@ -174,17 +178,21 @@ class IdempotencyClientAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({
-			"'pay.example.com, *.example.com', idempotent.client.targets[1] is not of the form [scheme://]host[:port][/path].",
-			"'ftp://example.com', idempotent.client.targets[0] is not of the form [scheme://]host[:port][/path] with the scheme http or https.",
-			"'https://u:p@example.com', idempotent.client.targets[0] is not of the form [scheme://]host[:port][/path]: it has user information." })
-	void stopsTheApplicationForAMalformedTarget(String targets, String message) {
-		this.application.withPropertyValues("idempotent.client.targets=" + targets)
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					.pay=pay.example.com, *.example.com | pay[1] is not of the form [scheme://]host[:port][/path]
+					.pay=ftp://example.com | pay[0] is not of the form [scheme://]host[:port][/path] with the scheme http or https
+					.pay=https://u:p@example.com | pay[0] is not of the form [scheme://]host[:port][/path]: it has user information
+					.pay= | pay has no location
+					[0]=pay.example.com | the name of a target consists of at most 100 letters, digits, dashes and underscores, with a letter among them
+					""")
+	void stopsTheApplicationForAMalformedTarget(String target, String message) {
+		this.application.withPropertyValues("idempotent.client.targets" + target)
 			.run((context) -> assertThat(causes(context.getStartupFailure()))
 				.filteredOn(IdempotentConfigurationException.class::isInstance)
 				.singleElement()
 				.asInstanceOf(throwable(IdempotentConfigurationException.class))
-				.hasMessage(message)
+				.hasMessage("idempotent.client.targets: " + message + ".")
 				.extracting(IdempotentConfigurationException::getAction)
 				.asString()
 				.contains("pay.example.com"));

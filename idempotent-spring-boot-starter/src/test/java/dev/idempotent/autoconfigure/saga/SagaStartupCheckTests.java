@@ -36,7 +36,7 @@ class SagaStartupCheckTests {
 		application(Caller.class).withPropertyValues("idempotent.client.targets=")
 			.run((context) -> assertThat(context).hasNotFailed());
 		application(Caller.class)
-			.withPropertyValues("idempotent.client.targets[0]=pay.example.com",
+			.withPropertyValues("idempotent.client.targets.pay[0]=pay.example.com",
 					"spring.http.clients.redirects=dont-follow")
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).doesNotContain(TARGETS, REDIRECTS);
@@ -50,7 +50,7 @@ class SagaStartupCheckTests {
 
 	@Test
 	void warnsIfClientsFollowRedirects(CapturedOutput output) {
-		application(Caller.class).withPropertyValues("idempotent.client.targets=pay.example.com")
+		application(Caller.class).withPropertyValues("idempotent.client.targets.pay=pay.example.com")
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).containsOnlyOnce(REDIRECTS).doesNotContain(TARGETS);
 	}

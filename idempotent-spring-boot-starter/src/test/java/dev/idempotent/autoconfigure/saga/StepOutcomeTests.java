@@ -15,7 +15,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.client.Downstream;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
-import dev.idempotent.idempotency.client.PropagationTarget;
+import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
@@ -73,7 +73,8 @@ class StepOutcomeTests {
 	private final Downstream unlisted = new Downstream();
 
 	private final IdempotencyKeyInterceptor keys = new IdempotencyKeyInterceptor(
-			List.of(PropagationTarget.parse("127.0.0.1:" + port(this.service))));
+			PropagationTargets.of(Map.of("pay", List.of("127.0.0.1:" + port(this.service)), "stock",
+					List.of("127.0.0.1:" + port(this.service) + "/stock"))));
 
 	private final RestClient client = builder().build();
 
@@ -147,11 +148,11 @@ class StepOutcomeTests {
 	void isNotDoneIfOneOfItsCallsIsNot() {
 		run((shop) -> {
 			this.service.willAnswer(302, 200);
-			assertThat(shop.step(Kind.COMPENSATE, () -> send("POST", "/charges") + send("POST", "/other")))
+			assertThat(shop.step(Kind.COMPENSATE, () -> send("POST", "/charges") + send("GET", "/other")))
 				.isEqualTo("ACTING");
 			this.service.willAnswer(Downstream.SILENCE, 200);
 			assertThat(
-					shop.step(Kind.COMPENSATE, () -> ignoring(() -> send("POST", "/charges")) + send("POST", "/other")))
+					shop.step(Kind.COMPENSATE, () -> ignoring(() -> send("POST", "/charges")) + send("GET", "/other")))
 				.isEqualTo("ACTING");
 		});
 	}
@@ -190,13 +191,13 @@ class StepOutcomeTests {
 
 	@Test
 	void isNotRefusedIfItHasMadeAnotherCallBefore() {
-		List<Callable<@Nullable Object>> earlier = List.of(() -> send("POST", "/charges"),
-				() -> send("POST", "/charges", "mine"), () -> send("GET", "/charges"), () -> unlisted(this.client),
+		List<Callable<@Nullable Object>> earlier = List.of(() -> send("POST", "/charges", "mine"),
+				() -> send("GET", "/charges"), () -> unlisted(this.client), () -> send("POST", "/charges"),
 				() -> ignoring(() -> send("POST", "/other")));
 		run((shop) -> {
 			for (String last : List.of("POST", "GET", "DELETE")) {
-				for (Callable<@Nullable Object> first : earlier) {
-					this.service.willAnswer((earlier.indexOf(first) == 3) ? new int[] { 404 } : new int[] { 200, 404 });
+				for (Callable<@Nullable Object> first : last.equals("GET") ? earlier : earlier.subList(0, 3)) {
+					this.service.willAnswer((earlier.indexOf(first) == 2) ? new int[] { 404 } : new int[] { 200, 404 });
 					assertThat(shop.step(Kind.COMPENSATE, () -> first.call() + send(last, "/charges")))
 						.as("call " + earlier.indexOf(first) + ", then " + last)
 						.isEqualTo("ACTING");
@@ -213,6 +214,95 @@ class StepOutcomeTests {
 			assertThat(shop.step(Kind.COMPENSATE, () -> unlisted(unknown))).isEqualTo("ACTING");
 			assertThat(shop.step(Kind.COMPENSATE, () -> send("POST", "/charges") + unlisted(unknown)))
 				.isEqualTo("ACTING");
+		});
+	}
+
+	@Test
+	void makesNoSecondCallUnderItsKey() {
+		List<Callable<@Nullable Object>> seconds = List.of(() -> send("POST", "/other"), () -> send("POST", "/charges"),
+				() -> ignoring(() -> send("POST", "/other")));
+		run((shop) -> {
+			for (Kind kind : List.of(Kind.PLAIN, Kind.COMPENSATE, Kind.CANCEL, Kind.TRANSACTION)) {
+				for (Callable<@Nullable Object> second : seconds) {
+					int before = this.service.keys().size();
+					String state = shop.step(kind, () -> send("POST", "/charges") + second.call());
+					String description = kind + " " + seconds.indexOf(second);
+					assertThat(this.service.keys()).as(description).hasSize(before + 1);
+					assertThat(state).as(description).isEqualTo((kind == Kind.TRANSACTION) ? null : "ACTING");
+					assertThat(shop.halted()).as(description).contains("second call", "a step of its own");
+				}
+			}
+			for (Kind kind : List.of(Kind.COMPENSATE, Kind.CANCEL)) {
+				int before = this.service.keys().size();
+				assertThat(
+						shop.undo(kind, () -> send("POST", "/charges"), () -> send("POST", "/a") + send("POST", "/b")))
+					.isEqualTo("COMPENSATING");
+				assertThat(this.service.keys()).as("undo, " + kind).hasSize(before + 2);
+				assertThat(shop.halted()).as("undo, " + kind).contains("second call");
+			}
+		});
+	}
+
+	@Test
+	void isNotCalledInAnotherWayThanInTheAttemptOfUnknownOutcome() {
+		Map<String, Callable<@Nullable Object>> changes = Map.of("its target is stock instead of pay",
+				() -> send("POST", "/stock/charges"), "it has another method or path", () -> send("PUT", "/charges"),
+				"it has another query or body", () -> send("POST", "/charges?a=b"));
+		run((shop) -> {
+			for (String change : changes.keySet()) {
+				int before = this.service.keys().size();
+				this.service.willAnswer(Downstream.SILENCE);
+				assertThat(shop.step(Kind.PLAIN, () -> send("POST", "/charges"))).isEqualTo("ACTING");
+				shop.letAct(changes.get(change));
+				await().until(() -> shop.saga().status() == SagaStatus.HALTED);
+				assertThat(shop.halted()).contains("another call under its key", change);
+				assertThat(this.service.keys()).hasSize(before + 1);
+				shop.letAct(changes.get(change));
+				shop.retry();
+				await().until(() -> shop.saga().status() == SagaStatus.COMPLETED);
+				assertThat(this.service.keys()).hasSize(before + 2);
+			}
+		});
+	}
+
+	@Test
+	void isNotUndoneInAnotherWayThanInTheAttemptOfUnknownOutcome() {
+		run((shop) -> {
+			for (Kind kind : List.of(Kind.COMPENSATE, Kind.CANCEL)) {
+				int before = this.service.keys().size();
+				this.service.willAnswer(200, 503);
+				assertThat(shop.undo(kind, () -> send("POST", "/charges"), () -> send("POST", "/refunds")))
+					.isEqualTo("COMPENSATING");
+				shop.letUndo(() -> send("POST", "/stock/refunds"));
+				await().until(() -> shop.saga().status() == SagaStatus.HALTED);
+				assertThat(shop.halted()).contains("its target is stock instead of pay");
+				assertThat(this.service.keys()).hasSize(before + 2);
+				shop.retry(() -> send("POST", "/refunds"));
+				await().until(() -> shop.saga().status() == SagaStatus.COMPENSATED);
+			}
+		});
+	}
+
+	@Test
+	void carriesTheKeyOfItsStep() {
+		run((shop) -> {
+			for (Kind kind : List.of(Kind.PLAIN, Kind.COMPENSATE, Kind.CANCEL, Kind.TRANSACTION)) {
+				shop.step(kind, () -> send("POST", "/charges"));
+				assertThat(this.service.keys()).as("%s", kind).endsWith(shop.lastStep().actionKey().digest());
+			}
+		});
+	}
+
+	@Test
+	void isRefusedAfterALostResponseByAReplayOnly() {
+		Callable<@Nullable Object> repeated = () -> ignoring(() -> send("POST", "/charges")) + send("POST", "/charges");
+		run((shop) -> {
+			for (String mark : List.of("true", "?1", "false")) {
+				this.service.marksReplays(mark);
+				this.service.willAnswer(Downstream.SILENCE, 402);
+				assertThat(shop.step(Kind.COMPENSATE, repeated)).as(mark)
+					.isEqualTo(mark.equals("false") ? "ACTING" : "REFUSED");
+			}
 		});
 	}
 
@@ -300,7 +390,7 @@ class StepOutcomeTests {
 			assertThat(shop.step(Kind.PLAIN, () -> send("POST", "/charges"))).isEqualTo("ACTING");
 			assertThat(shop.step(Kind.NAMED, () -> send("POST", "/charges"))).isEqualTo("REFUSED");
 			assertThat(shop.find("reason")).isEqualTo(HttpClientErrorException.Conflict.class.getName() + " (409)");
-			assertThat(shop.step(Kind.NAMED, () -> ignoring(() -> send("POST", "/other")) + send("POST", "/charges")))
+			assertThat(shop.step(Kind.NAMED, () -> ignoring(() -> send("GET", "/other")) + send("POST", "/charges")))
 				.isEqualTo("ACTING");
 		});
 	}
@@ -324,9 +414,7 @@ class StepOutcomeTests {
 				List<String> keys = this.service.keys().subList(before, before + 4);
 				assertThat(keys.subList(0, 3)).doesNotHaveDuplicates();
 				assertThat(keys.get(3)).as("after a lost response").isEqualTo(keys.get(2));
-				if (kind == Kind.CANCEL) {
-					assertThat(keys.get(2)).isEqualTo(next.digest());
-				}
+				assertThat(keys.get(2)).isEqualTo(next.digest());
 			}
 		});
 	}
@@ -395,9 +483,31 @@ class StepOutcomeTests {
 			return this.sagas.find(id()).orElseThrow();
 		}
 
+		SagaSnapshot.Step lastStep() {
+			List<SagaSnapshot.Step> steps = saga().steps();
+			return steps.get(steps.size() - 1);
+		}
+
+		/**
+		 * The reason of the saga that was halted last.
+		 */
+		@Nullable String halted() {
+			return this.jdbc.queryForObject(
+					"select halt_reason from saga_instance where status = 'HALTED' order by created_at desc limit 1",
+					String.class);
+		}
+
 		void retry(Callable<@Nullable Object> undo) {
 			letUndo(undo);
+			retry();
+		}
+
+		void retry() {
 			assertThat(this.operator.retry(id())).isTrue();
+		}
+
+		void letAct(@Nullable Callable<@Nullable Object> action) {
+			actions.put(this.last.get(), Objects.requireNonNull(action));
 		}
 
 		void letUndo(Callable<@Nullable Object> undo) {
@@ -419,17 +529,22 @@ class StepOutcomeTests {
 			try {
 				this.shop.place(id, kind);
 			}
-			catch (IdempotencyPendingException | SagaCompensatedException | IllegalStateException ex) {
+			catch (IdempotencyPendingException | SagaCompensatedException | SagaHaltedException
+					| IllegalStateException ex) {
 				// The journal tells.
 			}
 			return find("state", id);
 		}
 
 		@Nullable String undo(Kind kind, Callable<@Nullable Object> call) {
+			return undo(kind, call, call);
+		}
+
+		@Nullable String undo(Kind kind, Callable<@Nullable Object> call, Callable<@Nullable Object> undo) {
 			String id = UUID.randomUUID().toString();
 			this.last.set(id);
 			actions.put(id, call);
-			undos.put(id, call);
+			undos.put(id, undo);
 			undone.add(id);
 			try {
 				this.shop.place(id, kind);

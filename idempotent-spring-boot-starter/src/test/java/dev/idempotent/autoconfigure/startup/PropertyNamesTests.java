@@ -42,8 +42,8 @@ class PropertyNamesTests {
 
 	private static final String MAP = "idempotent.encryption.keys";
 
-	private static final Set<String> MAPS = Set.of(MAP, "idempotent.outbox.topics", "idempotent.outbox.handlers.leases",
-			"idempotent.outbox.handlers.concurrencies");
+	private static final Set<String> MAPS = Set.of(MAP, "idempotent.client.targets", "idempotent.outbox.topics",
+			"idempotent.outbox.handlers.leases", "idempotent.outbox.handlers.concurrencies");
 
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(StartupCheckAutoConfiguration.class));
@@ -51,10 +51,11 @@ class PropertyNamesTests {
 	@ParameterizedTest
 	@CsvSource({ "idempotent.retentoin, idempotent.retention", "idempotent.web.heade, idempotent.web.header",
 			"idempotent.web.wait-timeouts, idempotent.web.wait-timeout", "idempotent.enabeld, idempotent.enabled",
-			"idempotent.client.target[0], idempotent.client.targets",
-			"idempotent.client.targets[0].host, idempotent.client.targets",
-			"idempotent.client.targets[pay], idempotent.client.targets", "idempotent.lease[0], idempotent.lease",
-			"idempotent.lease.min, idempotent.lease", "idempotent.relay.batch-size, idempotent.outbox.relay.batch-size",
+			"idempotent.client.target[0], idempotent.client.targets", "idempotent.lease[0], idempotent.lease",
+			"idempotent.token.secret[0], idempotent.token.secrets",
+			"idempotent.token.secrets[0].id, idempotent.token.secrets",
+			"idempotent.token.secrets[one], idempotent.token.secrets", "idempotent.lease.min, idempotent.lease",
+			"idempotent.relay.batch-size, idempotent.outbox.relay.batch-size",
 			"idempotent.outbox.relay.batch.size.max, idempotent.outbox.relay.batch-size" })
 	void stopTheApplicationWithTheNearestName(String property, String nearest) {
 		this.application.withPropertyValues(property + "=s3cret")
@@ -113,12 +114,12 @@ class PropertyNamesTests {
 		assertStarts(known((name) -> name.replace("-", "")));
 		assertStarts(known((name) -> name.replace('-', '_')));
 		assertStarts(known(String::toUpperCase));
-		assertStarts(Map.of("idempotent.client.targets[0]", "a", "idempotent.web.storedStatuses[12]", "200"));
+		assertStarts(Map.of("idempotent.client.targets.pay[0]", "a", "idempotent.web.storedStatuses[12]", "200"));
 		withVariables(known((name) -> name.replace("-", "").replace('.', '_').toUpperCase(Locale.ROOT)))
 			.run((context) -> assertThat(context).hasNotFailed());
 		withVariables(known((name) -> name.replace('-', '_').replace('.', '_').toUpperCase(Locale.ROOT)))
 			.run((context) -> assertThat(context).hasNotFailed());
-		withVariables(Map.of("IDEMPOTENT_CLIENT_TARGETS_0", "a", "IDEMPOTENT_WEB_STORED_STATUSES_1", "200"))
+		withVariables(Map.of("IDEMPOTENT_CLIENT_TARGETS_PAY_0", "a", "IDEMPOTENT_WEB_STORED_STATUSES_1", "200"))
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -149,7 +150,8 @@ class PropertyNamesTests {
 
 	@Test
 	void doNotIncludeAnEmptyGroup() {
-		assertStarts(Map.of("idempotent", "", "idempotent.web", "", "idempotent.outbox.relay", ""));
+		assertStarts(Map.of("idempotent", "", "idempotent.web", "", "idempotent.outbox.relay", "",
+				"idempotent.client.targets", ""));
 	}
 
 	@ParameterizedTest

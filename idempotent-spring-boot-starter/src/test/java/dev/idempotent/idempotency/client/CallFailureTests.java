@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class CallFailureTests {
 
-	private static final String TARGET = "POST http://gateway/charges";
+	private static final String CALL = "POST /charges";
 
 	private IdempotencyContext run = new IdempotencyContext(Samples.key(), "token");
 
@@ -64,7 +64,7 @@ class CallFailureTests {
 
 	@Test
 	void isARefusalAfterAnAttemptWithoutAnAnswerOnlyAsAReplay() {
-		this.run.derive(TARGET, Samples.fingerprint("one")).markUnanswered();
+		this.run.derive("gateway", CALL, Samples.fingerprint("one")).markUnanswered();
 		call(404, false);
 		assertThat(classify(404, true)).isEqualTo(CallFailure.UNKNOWN);
 		call(503, false).markUnanswered();
@@ -124,7 +124,7 @@ class CallFailureTests {
 	}
 
 	private CallAttempt call(int status, boolean replayed) {
-		CallAttempt attempt = this.run.derive(TARGET, Samples.fingerprint("one"));
+		CallAttempt attempt = this.run.derive("gateway", CALL, Samples.fingerprint("one"));
 		attempt.markAnswered(new Answer(status, replayed));
 		return attempt;
 	}

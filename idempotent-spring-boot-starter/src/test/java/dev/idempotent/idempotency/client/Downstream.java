@@ -47,6 +47,8 @@ public final class Downstream implements AutoCloseable {
 
 	private volatile @Nullable String location;
 
+	private volatile @Nullable String replayed;
+
 	public Downstream() {
 		try {
 			this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -73,6 +75,13 @@ public final class Downstream implements AutoCloseable {
 	 */
 	public void redirectsTo(Downstream other) {
 		this.location = other.url();
+	}
+
+	/**
+	 * Sends an Idempotent-Replayed header with each answer from now on.
+	 */
+	public void marksReplays(String value) {
+		this.replayed = value;
 	}
 
 	/**
@@ -113,6 +122,9 @@ public final class Downstream implements AutoCloseable {
 		int status = note(exchange);
 		if (this.location != null) {
 			exchange.getResponseHeaders().set("Location", this.location + exchange.getRequestURI());
+		}
+		if (this.replayed != null) {
+			exchange.getResponseHeaders().set("Idempotent-Replayed", this.replayed);
 		}
 		try (exchange) {
 			switch (status) {

@@ -2,7 +2,11 @@ package dev.idempotent.idempotency.client;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
@@ -12,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.client.MultipartBodyBuilder;
@@ -56,13 +61,58 @@ class IdempotencyKeyInterceptorTests {
 	}
 
 	@Test
-	void derivesTheKeyFromMethodAndUrlWithoutItsQuery() {
-		post("/charges?attempt=1#here", "one");
-		post("/charges?attempt=2", "one");
-		String target = "POST " + this.downstream.url() + "/charges";
+	void derivesTheKeyFromTargetMethodAndPathBelowTheLocation() {
+		post(clientFor("127.0.0.1/pay"), "/pay/charges?attempt=1#here", "one");
+		post(clientFor("127.0.0.1"), "/charges?attempt=2", "one");
 		IdempotencyContext expected = new IdempotencyContext(this.key, "another token");
-		assertThat(this.downstream.keys()).containsExactly(expected.derive(target, Samples.fingerprint("any")).key(),
-				expected.derive(target, Samples.fingerprint("any")).key());
+		Fingerprint any = Samples.fingerprint("any");
+		assertThat(this.downstream.keys()).containsExactly(expected.derive("pay", "POST /charges", any).key(),
+				expected.derive("pay", "POST /charges", any).key());
+	}
+
+	@Test
+	void doesNotSendTheKeyOfASkippedCallWithAnotherCall() {
+		RestClient both = clientFor(Map.of("pay", List.of("127.0.0.1/pay"), "stock", List.of("127.0.0.1/stock")));
+		post(both, "/pay/orders", "one");
+		post(both, "/stock/orders", "one");
+		post(both, "/stock/holds", "one");
+		IdempotencyContext.bind(new IdempotencyContext(this.key, "another token"));
+		post(both, "/stock/orders", "one");
+		post(both, "/stock/holds", "one");
+		List<String> keys = this.downstream.keys();
+		assertThat(keys.subList(0, 3)).doesNotHaveDuplicates();
+		assertThat(keys.subList(3, 5)).isEqualTo(keys.subList(1, 3));
+	}
+
+	@Test
+	void takesACallToAnotherLocationOfTheTargetForARetry() {
+		try (Downstream other = new Downstream()) {
+			RestClient failing = clientFor(
+					Map.of("pay", List.of(this.downstream.url() + "/a", other.url() + "/b", other.url())));
+			for (IdempotencyContext run : List.of(new IdempotencyContext(this.key, "token"),
+					IdempotencyContext.forSingleCall(Samples.key(), "token", null))) {
+				IdempotencyContext.bind(run);
+				this.downstream.willAnswer(503);
+				other.willAnswer(Downstream.SILENCE, 200);
+				assertThatExceptionOfType(RestClientException.class)
+					.isThrownBy(() -> post(failing, "/a/charges?x=y", "one"));
+				assertThatExceptionOfType(RestClientException.class)
+					.isThrownBy(() -> send(failing, other.url() + "/b/charges?x=y", "one"));
+				send(failing, other.url() + "/charges?x=y", "one");
+				assertThat(run.calls()).isEqualTo(new Calls(1, 1, 3, 0, new Answer(200, false)));
+			}
+			assertThat(other.keys()).isEqualTo(Stream.of(0, 0, 1, 1).map(this.downstream.keys()::get).toList());
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "true, true", "TRUE, true", "' true ', true", "?1, true", "false, false", "?0, false", "'', false",
+			"1, false", "'true, false', false" })
+	void believesAReplayThatIsMarkedAsOne(String value, boolean replayed) {
+		this.downstream.marksReplays(value);
+		post("/charges", "one");
+		IdempotencyContext run = Objects.requireNonNull(IdempotencyContext.current());
+		assertThat(run.calls().lastAnswer()).isEqualTo(new Answer(200, replayed));
 	}
 
 	@Test
@@ -88,8 +138,7 @@ class IdempotencyKeyInterceptorTests {
 		post(clientFor("localhost"), "/charges", "one");
 		post(clientFor("127.0.0.1:1"), "/charges", "one");
 		post(clientFor("127.0.0.1/refunds"), "/charges", "one");
-		post(RestClient.builder().requestInterceptor(new IdempotencyKeyInterceptor(List.of())).build(), "/charges",
-				"one");
+		post(clientFor(Map.of()), "/charges", "one");
 		assertThat(this.downstream.keys()).containsExactly("none", "none", "none", "none");
 	}
 
@@ -214,12 +263,20 @@ class IdempotencyKeyInterceptorTests {
 	}
 
 	private void post(RestClient with, String path, String body) {
-		with.post().uri(this.downstream.url() + path).body(body).retrieve().body(String.class);
+		send(with, this.downstream.url() + path, body);
 	}
 
-	private static RestClient clientFor(String target) {
+	private static void send(RestClient with, String url, String body) {
+		with.post().uri(url).body(body).retrieve().body(String.class);
+	}
+
+	private static RestClient clientFor(String location) {
+		return clientFor(Map.of("pay", List.of(location)));
+	}
+
+	private static RestClient clientFor(Map<String, List<String>> targets) {
 		return RestClient.builder()
-			.requestInterceptor(new IdempotencyKeyInterceptor(List.of(PropagationTarget.parse(target))))
+			.requestInterceptor(new IdempotencyKeyInterceptor(PropagationTargets.of(targets)))
 			.build();
 	}
 

@@ -47,7 +47,8 @@ class PropagationIntegrationTests {
 
 	@BeforeAll
 	static void start() {
-		application = WebApplication.start(Payments.class, redis, "idempotent.client.targets=127.0.0.1/charges");
+		application = WebApplication.start(Payments.class, redis, "idempotent.namespace=shop",
+				"idempotent.client.targets.pay=127.0.0.1/charges");
 	}
 
 	@AfterAll

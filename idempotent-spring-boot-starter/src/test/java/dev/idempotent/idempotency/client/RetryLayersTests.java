@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.client;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 import dev.idempotent.idempotency.IdempotencyContext;
@@ -33,7 +34,7 @@ class RetryLayersTests {
 	private static final int ATTEMPTS = 3;
 
 	private static final IdempotencyKeyInterceptor KEYS = new IdempotencyKeyInterceptor(
-			List.of(PropagationTarget.parse("127.0.0.1")));
+			PropagationTargets.of(Map.of("pay", List.of("127.0.0.1"))));
 
 	private final Downstream downstream = new Downstream();
 

@@ -38,7 +38,7 @@ class IdempotencyKeyClientInterceptorTests {
 
 	private final Charges charges = new Charges(this::work);
 
-	private final Channel channel = this.charges.channel(new IdempotencyKeyClientInterceptor());
+	private final Channel channel = this.charges.channel(new IdempotencyKeyClientInterceptor("charges"));
 
 	private final IdempotencyKey key = Samples.key();
 
@@ -61,6 +61,15 @@ class IdempotencyKeyClientInterceptorTests {
 		IdempotencyContext again = new IdempotencyContext(this.key, "another token");
 		assertThat(this.charges.keys()).containsExactly(derive(again, Charges.CHARGE), derive(again, Charges.CHARGE),
 				derive(again, Charges.REFUND));
+	}
+
+	@Test
+	void sendsTheSameKeyToAnotherAddress() {
+		call("one");
+		IdempotencyContext.bind(new IdempotencyContext(this.key, "another token"));
+		CallOptions moved = CallOptions.DEFAULT.withAuthority("charges.zone-2.example.com");
+		ClientCalls.blockingUnaryCall(this.channel, Charges.CHARGE, moved, "one");
+		assertThat(this.charges.keys()).hasSize(2).containsOnly(this.charges.keys().get(0)).doesNotContain("none");
 	}
 
 	@ParameterizedTest
@@ -119,7 +128,7 @@ class IdempotencyKeyClientInterceptorTests {
 		Metadata own = new Metadata();
 		own.put(Charges.KEY, "mine");
 		Channel keyed = this.charges.channel(MetadataUtils.newAttachHeadersInterceptor(own),
-				new IdempotencyKeyClientInterceptor());
+				new IdempotencyKeyClientInterceptor("charges"));
 		ClientCalls.blockingUnaryCall(keyed, Charges.CHARGE, CallOptions.DEFAULT, "one");
 		assertThat(this.charges.keys()).containsExactly("mine");
 	}
@@ -173,9 +182,7 @@ class IdempotencyKeyClientInterceptorTests {
 	}
 
 	private static String derive(IdempotencyContext run, MethodDescriptor<?, ?> method) {
-		return String.valueOf(
-				run.derive("grpc://" + Charges.AUTHORITY + "/" + method.getFullMethodName(), Samples.fingerprint("any"))
-					.key());
+		return String.valueOf(run.derive("charges", method.getFullMethodName(), Samples.fingerprint("any")).key());
 	}
 
 	private synchronized String work(String request) {

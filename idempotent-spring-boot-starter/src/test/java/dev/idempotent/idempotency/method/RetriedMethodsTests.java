@@ -65,9 +65,9 @@ class RetriedMethodsTests {
 		private int ship() {
 			IdempotencyContext context = Objects.requireNonNull(IdempotencyContext.current());
 			Fingerprint request = Fingerprint.of(List.of());
-			this.attempts.add(List.of(String.valueOf(context.derive("POST /charges", request).key()),
-					String.valueOf(context.derive("POST /charges", request).key()),
-					String.valueOf(context.derive("POST /shipments", request).key())));
+			this.attempts.add(List.of(String.valueOf(context.derive("gateway", "POST /charges", request).key()),
+					String.valueOf(context.derive("gateway", "POST /charges", request).key()),
+					String.valueOf(context.derive("gateway", "POST /shipments", request).key())));
 			if (this.attempts.size() < 3) {
 				throw new IllegalStateException("The shipment fails after the charges");
 			}

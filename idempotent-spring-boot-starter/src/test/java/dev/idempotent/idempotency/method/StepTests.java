@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class StepTests {
 
-	private static final String TARGET = "POST http://gateway/charges";
+	private static final String CALL = "POST /charges";
 
 	private final ApplicationContextRunner application = MethodApplication.with(Shop.class);
 
@@ -176,7 +176,7 @@ class StepTests {
 
 	private static String derive() {
 		IdempotencyContext context = Objects.requireNonNull(IdempotencyContext.current());
-		return String.valueOf(context.derive(TARGET, Samples.fingerprint("charge")).key());
+		return String.valueOf(context.derive("gateway", CALL, Samples.fingerprint("charge")).key());
 	}
 
 	record Line(String text, int number) {

@@ -4,10 +4,11 @@ import java.net.http.HttpClient;
 import java.net.http.HttpClient.Version;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
-import dev.idempotent.idempotency.client.PropagationTarget;
+import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaObserver;
@@ -53,7 +54,8 @@ class OrchestratorApplication {
 		return RestClient.builder()
 			.baseUrl(url)
 			.requestFactory(requests)
-			.requestInterceptor(new IdempotencyKeyInterceptor(List.of(PropagationTarget.parse("127.0.0.1"))))
+			.requestInterceptor(
+					new IdempotencyKeyInterceptor(PropagationTargets.of(Map.of("participant", List.of("127.0.0.1")))))
 			.build();
 	}
 

@@ -124,11 +124,16 @@ final class InMemorySaga {
 				compensating = now;
 			}
 			JournalEntry cut = new JournalEntry(entry.name(), entry.number(), entry.kind(), entry.state(),
-					entry.result(), cut(entry.reason()), entry.refusedUndos());
+					entry.result(), cut(entry.reason()), entry.refusedUndos(), entry.call());
 			boolean open = entry.state() == StepState.ACTING || entry.state() == StepState.COMPENSATING;
 			this.journal.put(entry.name(), new Step(cut, (before != null) ? before.begunAt() : now, compensating,
 					open ? null : now, (before != null) ? before.note() : null));
 		}
+	}
+
+	void forgetCalls() {
+		this.journal.replaceAll((step, stored) -> new Step(stored.entry().called(null), stored.begunAt(),
+				stored.compensatingAt(), stored.endedAt(), stored.note()));
 	}
 
 	void end() {

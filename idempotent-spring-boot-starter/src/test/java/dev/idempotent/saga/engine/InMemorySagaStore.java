@@ -250,6 +250,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			row.unfit = 0;
 			row.epoch++;
 			row.due = now();
+			row.forgetCalls();
 			return true;
 		});
 	}

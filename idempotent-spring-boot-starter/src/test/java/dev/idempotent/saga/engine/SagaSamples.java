@@ -38,7 +38,7 @@ public final class SagaSamples {
 	}
 
 	public static JournalEntry acting(String name, int number) {
-		return new JournalEntry(name, number, StepKind.COMPENSATED_CALL, StepState.ACTING, null, null, 0);
+		return new JournalEntry(name, number, StepKind.COMPENSATED_CALL, StepState.ACTING, null, null, 0, null);
 	}
 
 	public static JournalEntry done(String name, int number) {

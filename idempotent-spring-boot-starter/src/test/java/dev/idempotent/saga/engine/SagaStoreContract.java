@@ -58,6 +58,23 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 	}
 
 	@Test
+	void keepsACallOfUnknownOutcomeUntilItIsKnownOrAnOperatorRetries() {
+		String call = "c".repeat(300);
+		JournalEntry acting = SagaSamples.acting("hold", 1);
+		this.store.insert(this.saga, List.of(acting, SagaSamples.acting("charge", 2)));
+		assertThat(this.store.release(this.owner,
+				List.of(acting.called(call), SagaSamples.acting("charge", 2).called(call)), Duration.ZERO))
+			.isTrue();
+		StoredSaga taken = Objects.requireNonNull(takeOver());
+		assertThat(taken.journal()).extracting((step) -> step.entry().call()).containsExactly(call, call);
+		StatusChange halt = new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "changed", LEASE);
+		assertThat(this.store.change(taken.owner(), halt, List.of(SagaSamples.done("charge", 2)))).isTrue();
+		assertThat(find().journal()).extracting((step) -> step.entry().call()).containsExactly(call, null);
+		assertThat(administration().retry(this.saga.id())).isTrue();
+		assertThat(find().journal()).extracting((step) -> step.entry().call()).containsExactly(null, null);
+	}
+
+	@Test
 	void skipsAStepThatAnOperatorHasUndone() {
 		halt(SagaStatus.COMPENSATING);
 		String note = "n".repeat(1200);
@@ -225,7 +242,7 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 		for (StepKind kind : StepKind.values()) {
 			for (StepState state : StepState.values()) {
 				for (String reason : Arrays.asList(null, "refused")) {
-					JournalEntry entry = new JournalEntry("hold", 1, kind, state, null, reason, 0);
+					JournalEntry entry = new JournalEntry("hold", 1, kind, state, null, reason, 0, null);
 					assertThat(new OperatedStep("hold", kind.name(), state.name(), reason, null, 0, Instant.EPOCH, null,
 							null)
 						.isToUndo()).as("%s", entry).isEqualTo(entry.isToUndo());

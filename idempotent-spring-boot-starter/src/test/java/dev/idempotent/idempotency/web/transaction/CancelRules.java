@@ -5,6 +5,7 @@ import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
@@ -13,7 +14,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.client.CallFailure;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
-import dev.idempotent.idempotency.client.PropagationTarget;
+import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.web.OnTomcatAndJetty;
 import org.junit.jupiter.api.AfterEach;
@@ -251,7 +252,8 @@ abstract class CancelRules extends OnTomcatAndJetty {
 	private void call(String path, IdempotencyContext run) {
 		IdempotencyContext.bind(run);
 		RestClient.builder()
-			.requestInterceptor(new IdempotencyKeyInterceptor(List.of(PropagationTarget.parse("127.0.0.1"))))
+			.requestInterceptor(
+					new IdempotencyKeyInterceptor(PropagationTargets.of(Map.of("shop", List.of("127.0.0.1")))))
 			.build()
 			.post()
 			.uri(application.request(path + "?name=" + this.name).build().uri())

@@ -7,10 +7,14 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A service that derived keys may be sent to: a host, optionally with a scheme, a port
- * and a path.
+ * A place where a target can be reached.
+ *
+ * @param scheme the scheme, or {@code null} for both
+ * @param host the host in lower case
+ * @param port the port, or {@value #ANY_PORT} for each
+ * @param path the path without a slash at its end
  */
-public final class PropagationTarget {
+record TargetLocation(@Nullable String scheme, String host, int port, String path) {
 
 	private static final String FORM = "is not of the form [scheme://]host[:port][/path]";
 
@@ -22,31 +26,15 @@ public final class PropagationTarget {
 
 	private static final int ANY_PORT = -1;
 
-	private final @Nullable String scheme;
-
-	private final String host;
-
-	private final int port;
-
-	private final String path;
-
-	private PropagationTarget(URI url, boolean anyScheme, boolean anyPort) {
-		this.scheme = anyScheme ? null : url.getScheme();
-		this.host = url.getHost();
-		this.port = anyPort ? ANY_PORT : url.getPort();
-		this.path = url.getRawPath().replaceAll("/+$", "");
-	}
-
 	/**
-	 * Parses a target. A scheme implies its default port; without scheme and port, both
+	 * Parses a location. A scheme implies its default port; without scheme and port, both
 	 * schemes and every port of the host match. A path matches itself and all paths below
 	 * it.
 	 * @param text {@code [scheme://]host[:port][/path]}
-	 * @return the target
 	 * @throws IllegalArgumentException if the text is malformed; the message omits the
 	 * text, which might contain credentials
 	 */
-	public static PropagationTarget parse(String text) {
+	static TargetLocation parse(String text) {
 		String entry = text.strip();
 		boolean anyScheme = !entry.contains("://");
 		URI uri = read(anyScheme ? "http://" + entry : entry);
@@ -59,7 +47,9 @@ public final class PropagationTarget {
 		require(!uri.getRawAuthority().endsWith(":") && url.getPort() > 0 && url.getPort() <= HIGHEST_PORT,
 				"its port is not between 1 and " + HIGHEST_PORT);
 		require(uri.normalize().equals(uri), "its path has empty or relative segments");
-		return new PropagationTarget(url, anyScheme, anyScheme && uri.getPort() < 0);
+		boolean anyPort = anyScheme && uri.getPort() < 0;
+		return new TargetLocation(anyScheme ? null : url.getScheme(), url.getHost(), anyPort ? ANY_PORT : url.getPort(),
+				url.getRawPath().replaceAll("/+$", ""));
 	}
 
 	/**
@@ -91,6 +81,22 @@ public final class PropagationTarget {
 
 	private boolean isBelow(String called) {
 		return called.equals(this.path) || called.startsWith(this.path + "/");
+	}
+
+	/**
+	 * Returns the path of a matching URL below the path of this location, with at least a
+	 * slash.
+	 */
+	String below(URI url) {
+		String rest = url.getRawPath().substring(this.path.length());
+		return rest.isEmpty() ? "/" : rest;
+	}
+
+	/**
+	 * Whether a port is stated, also by a scheme.
+	 */
+	boolean hasPort() {
+		return this.port != ANY_PORT;
 	}
 
 	private static URI read(String text) {

@@ -11,9 +11,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Tests for {@link PropagationTarget}.
+ * Tests for {@link TargetLocation}.
  */
-class PropagationTargetTests {
+class TargetLocationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "pay.example.com, http://pay.example.com/charges", "pay.example.com, https://pay.example.com",
@@ -55,24 +55,24 @@ class PropagationTargetTests {
 			"pay.example.com:http", "pay.example.com:-1", "*.example.com", "pay example.com", "pay.example.com?a=b",
 			"pay.example.com#a", "pay.example.com/v1?a", "user@pay.example.com", "pay.example.com/a/../b",
 			"pay.example.com//a", "p\u00e4y.example.com", "pay_service", "::1", "https://https://pay.example.com" })
-	void refusesAMalformedTarget(String target) {
-		assertThatIllegalArgumentException().isThrownBy(() -> PropagationTarget.parse(target))
+	void refusesAMalformedLocation(String target) {
+		assertThatIllegalArgumentException().isThrownBy(() -> TargetLocation.parse(target))
 			.withMessageStartingWith("is not of the form [scheme://]host[:port][/path]");
 	}
 
 	@Test
-	void keepsTheTargetOutOfTheMessage() {
-		assertThatIllegalArgumentException().isThrownBy(() -> PropagationTarget.parse("https://ada:secret@example.com"))
+	void keepsTheLocationOutOfTheMessage() {
+		assertThatIllegalArgumentException().isThrownBy(() -> TargetLocation.parse("https://ada:secret@example.com"))
 			.withMessageNotContaining("secret")
 			.withNoCause();
-		assertThatIllegalArgumentException().isThrownBy(() -> PropagationTarget.parse("ada:secret@@example.com"))
+		assertThatIllegalArgumentException().isThrownBy(() -> TargetLocation.parse("ada:secret@@example.com"))
 			.withMessageNotContaining("secret")
 			.withNoCause();
 	}
 
 	private static boolean matches(String target, String url) {
-		URI called = PropagationTarget.normalize(URI.create(url));
-		return called != null && PropagationTarget.parse(target).matches(called);
+		URI called = TargetLocation.normalize(URI.create(url));
+		return called != null && TargetLocation.parse(target).matches(called);
 	}
 
 }

@@ -1,0 +1,123 @@
+package dev.idempotent.idempotency.client;
+
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The services that derived keys may be sent to. Each has a name, which is part of the
+ * keys, and the locations where it can be reached, which are not: it keeps its keys when
+ * it moves.
+ */
+public final class PropagationTargets {
+
+	private static final Pattern NAME = Pattern.compile("(?=.{1,100}$)[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*");
+
+	/**
+	 * The most specific location of a URL comes first.
+	 */
+	private static final Comparator<Place> SPECIFIC_FIRST = Comparator
+		.<Place>comparingInt((place) -> -place.location().path().length())
+		.thenComparing((place) -> place.location().scheme() == null)
+		.thenComparing((place) -> !place.location().hasPort());
+
+	private final List<Place> places;
+
+	private PropagationTargets(List<Place> places) {
+		this.places = places;
+	}
+
+	/**
+	 * Parses targets.
+	 * @param locations the locations of each target by its name, as
+	 * {@code [scheme://]host[:port][/path]}. Names consist of at most 100 letters,
+	 * digits, dashes and underscores, with a letter among them; {@code payment-service}
+	 * and {@code PAYMENTSERVICE} are the same name
+	 * @return the targets
+	 * @throws IllegalArgumentException if a name or location is malformed, two names are
+	 * the same, a target has no location, or two have the same; the message omits
+	 * locations, which might contain credentials
+	 */
+	public static PropagationTargets of(Map<String, ? extends List<String>> locations) {
+		List<Place> places = new ArrayList<>();
+		Map<String, String> names = new HashMap<>();
+		Map<TargetLocation, String> owners = new HashMap<>();
+		locations.forEach((name, texts) -> {
+			String spelling = names.put(canonical(name), name);
+			require(spelling == null, spelling + " and " + name + " are the same name");
+			require(!texts.isEmpty(), name + " has no location");
+			for (int i = 0; i < texts.size(); i++) {
+				TargetLocation location = parse(name, i, texts.get(i));
+				String owner = owners.put(location, name);
+				require(owner == null || owner.equals(name), owner + " and " + name + " have the same location");
+				places.add(new Place(canonical(name), location));
+			}
+		});
+		places.sort(SPECIFIC_FIRST);
+		return new PropagationTargets(List.copyOf(places));
+	}
+
+	/**
+	 * Returns the form of a name that all sources of configuration can write: an
+	 * environment variable has neither dashes nor lower case.
+	 */
+	private static String canonical(String name) {
+		// The name is not shown, because it might be a location.
+		require(NAME.matcher(name).matches(),
+				"the name of a target consists of at most 100 letters, digits, dashes and underscores, with a letter "
+						+ "among them");
+		return name.replaceAll("[_-]", "").toLowerCase(Locale.ROOT);
+	}
+
+	private static TargetLocation parse(String name, int index, String text) {
+		try {
+			return TargetLocation.parse(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException(name + "[" + index + "] " + ex.getMessage());
+		}
+	}
+
+	private static void require(boolean condition, String mistake) {
+		if (!condition) {
+			throw new IllegalArgumentException(mistake);
+		}
+	}
+
+	/**
+	 * Finds the target of a URL.
+	 * @return the name of the target and the path below its location, or {@code null} if
+	 * the URL belongs to none
+	 */
+	@Nullable Resource find(URI uri) {
+		URI url = this.places.isEmpty() ? null : TargetLocation.normalize(uri);
+		if (url == null) {
+			return null;
+		}
+		return this.places.stream()
+			.filter((place) -> place.location().matches(url))
+			.findFirst()
+			.map((place) -> new Resource(place.target(), place.location().below(url)))
+			.orElse(null);
+	}
+
+	private record Place(String target, TargetLocation location) {
+	}
+
+	/**
+	 * What is called, wherever its target is.
+	 *
+	 * @param target the name of the target
+	 * @param path the path below that of the location
+	 */
+	record Resource(String target, String path) {
+	}
+
+}
