@@ -98,7 +98,7 @@ class MovedServiceTests {
 			this.service = service;
 		}
 
-		@Saga(key = "#id")
+		@Saga(name = "moved-service", key = "#id")
 		public String place(String id, boolean undone) {
 			String charge = this.saga.step("charge", String.class)
 				.compensate(() -> this.service.post("/refunds"))
