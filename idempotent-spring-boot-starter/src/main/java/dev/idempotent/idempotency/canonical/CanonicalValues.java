@@ -462,7 +462,7 @@ public final class CanonicalValues {
 				at("", argument(declared, 0, 1), contentOf(value), omitted);
 			}
 			else if (value instanceof Map || value instanceof Collection) {
-				if (!this.exact && KnownTypes.isLazy(type)) {
+				if (KnownTypes.isLazy(type) && !(this.exact && KnownTypes.isLoaded(value))) {
 					throw refused(KnownTypes.nameOf(type) + " loads its elements when it is read");
 				}
 				if (KnownTypes.addsMembers(type)) {

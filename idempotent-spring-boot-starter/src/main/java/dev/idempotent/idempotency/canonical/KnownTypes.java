@@ -69,10 +69,11 @@ final class KnownTypes {
 			OptionalDouble.class);
 
 	/**
-	 * The collections that an object-relational mapper loads when they are read.
+	 * The collections that an object-relational mapper loads when they are read, and the
+	 * methods that tell whether it has.
 	 */
-	private static final Set<String> LAZY = Set.of("org.hibernate.collection.spi.PersistentCollection",
-			"org.eclipse.persistence.indirection.IndirectContainer");
+	private static final Map<String, String> LAZY = Map.of("org.hibernate.collection.spi.PersistentCollection",
+			"wasInitialized", "org.eclipse.persistence.indirection.IndirectContainer", "isInstantiated");
 
 	/**
 	 * What containers pass to a listener beside the message: handles, and headers that
@@ -146,7 +147,21 @@ final class KnownTypes {
 	}
 
 	static boolean isLazy(Class<?> type) {
-		return isAny(type, LAZY);
+		return isAny(type, LAZY.keySet());
+	}
+
+	/**
+	 * Returns whether the elements of such a collection were loaded before.
+	 */
+	static boolean isLoaded(Object lazy) {
+		return LAZY.values().stream().anyMatch((method) -> {
+			try {
+				return Boolean.TRUE.equals(lazy.getClass().getMethod(method).invoke(lazy));
+			}
+			catch (ReflectiveOperationException ex) {
+				return false;
+			}
+		});
 	}
 
 	static boolean isEntity(Class<?> type) {

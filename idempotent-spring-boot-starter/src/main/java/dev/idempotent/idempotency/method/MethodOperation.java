@@ -145,7 +145,7 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 			return this.codec.encode(result);
 		}
 		catch (IdempotencyResultException ex) {
-			return run.replaceUnwritable(ex);
+			return run.replaceUnwritable(ex, this.codec.isFirstFailure());
 		}
 	}
 

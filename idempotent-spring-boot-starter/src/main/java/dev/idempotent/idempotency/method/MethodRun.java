@@ -142,14 +142,18 @@ final class MethodRun {
 	}
 
 	/**
-	 * Returns what to store instead of a result that cannot be written.
+	 * Returns what to store instead of a result that cannot be replayed.
+	 * @param first whether it is the first one of its method
 	 * @throws IdempotencyResultException if the work can be rolled back instead
 	 */
-	StoredResponse replaceUnwritable(IdempotencyResultException failure) {
+	StoredResponse replaceUnwritable(IdempotencyResultException failure, boolean first) {
 		if (this.transaction != null) {
 			throw failure;
 		}
-		logger.error("The work of key {} has been done, but its result cannot be replayed", this.key, failure);
+		if (first) {
+			logger.error("The work of key {} has been done, but its result cannot be replayed. Further ones of this method "
+					+ "are not logged", this.key, failure);
+		}
 		return StoredResponse.notKept();
 	}
 

@@ -28,10 +28,10 @@ public record MethodSettings(IdempotencyEngine engine, String namespace, Operati
 		@Nullable IdempotencyTransactionSource transactionSource, @Nullable TransactionAttributeSource attributes) {
 
 	/**
-	 * Disables default typing, so that stored data contains no type names.
+	 * Adapts the mapper to what is stored.
 	 */
 	public MethodSettings {
-		json = json.rebuild().deactivateDefaultTyping().build();
+		json = ResultCodec.storing(json);
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.BaseStream;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -21,6 +22,7 @@ import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JavaType;
+import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -42,6 +44,8 @@ public final class ResultCodec {
 	private final JavaType type;
 
 	private final String described;
+
+	private final AtomicBoolean failed = new AtomicBoolean();
 
 	/**
 	 * Creates a codec.
@@ -128,6 +132,28 @@ public final class ResultCodec {
 	}
 
 	/**
+	 * Returns a mapper for what is stored and read back: it writes no type names, and
+	 * keeps the offsets and zones of dates.
+	 * @param json the mapper of the application
+	 * @return another mapper
+	 */
+	public static JsonMapper storing(JsonMapper json) {
+		return json.rebuild()
+			.deactivateDefaultTyping()
+			.disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE,
+					DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE)
+			.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
+			.build();
+	}
+
+	/**
+	 * Returns whether a failure to encode a result is the first one.
+	 */
+	boolean isFirstFailure() {
+		return this.failed.compareAndSet(false, true);
+	}
+
+	/**
 	 * Returns whether results of a method can be read only once, or arrive after it has
 	 * returned.
 	 * @param method the method
@@ -180,11 +206,15 @@ public final class ResultCodec {
 						+ ": JSON does not contain all of it, or is read as another type", null);
 			}
 		}
-		catch (JacksonException ex) {
-			throw unrepeatable("cannot be read back from JSON as " + this.type.toCanonical(), ex);
+		catch (IdempotencyResultException ex) {
+			throw ex;
 		}
 		catch (IncomparableValueException ex) {
 			throw unrepeatable("cannot be compared with what a retry would get: " + ex.getMessage(), ex);
+		}
+		catch (RuntimeException ex) {
+			// Of Jackson, or of a class that fails when it is read.
+			throw unrepeatable("cannot be read back from JSON as " + this.type.toCanonical(), ex);
 		}
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
+import dev.idempotent.idempotency.method.ResultCodec;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.engine.SagaDefinition;
 import org.springframework.aop.Advisor;
@@ -41,7 +42,7 @@ public final class SagaMethods {
 	 * Creates an empty list.
 	 * @param beans the beans of the application
 	 * @param namespace the namespace of keys
-	 * @param json writes and reads arguments and results, without type names
+	 * @param json writes and reads arguments and results
 	 * @param values compares arguments and results
 	 * @param transactions reads {@code @Transactional}, which a saga must not have
 	 */
@@ -49,7 +50,7 @@ public final class SagaMethods {
 			TransactionAttributeSource transactions) {
 		this.beans = beans;
 		this.namespace = namespace;
-		this.json = json.rebuild().deactivateDefaultTyping().build();
+		this.json = ResultCodec.storing(json);
 		this.values = values;
 		this.transactions = transactions;
 	}

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.method;
 
 import java.math.BigDecimal;
 import java.time.OffsetDateTime;
+import java.time.ZonedDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -134,6 +135,12 @@ class Catalogue extends Shelf<Shelf.Article> {
 	public OffsetDateTime offset(String key) {
 		make();
 		return OffsetDateTime.parse("2026-01-01T00:00+01:00");
+	}
+
+	@Idempotent(name = "zone", key = "#key")
+	public ZonedDateTime zone(String key) {
+		make();
+		return ZonedDateTime.parse("2026-01-01T00:00+01:00[Europe/Paris]");
 	}
 
 	@Idempotent(name = "prices", key = "#key")

@@ -47,6 +47,8 @@ class MethodResultsTests {
 				Named.of("optional record", (catalogue) -> catalogue.found("k")),
 				Named.of("empty optional", (catalogue) -> catalogue.missing("k")),
 				Named.of("null", (catalogue) -> catalogue.nothing("k")),
+				Named.of("date with an offset", (catalogue) -> catalogue.offset("k")),
+				Named.of("date with a zone", (catalogue) -> catalogue.zone("k")),
 				Named.of("number", (catalogue) -> catalogue.count("k")),
 				Named.of("text", (catalogue) -> catalogue.text("k")),
 				Named.of("type variable of a superclass", (catalogue) -> catalogue.inherited("k")),
@@ -129,7 +131,6 @@ class MethodResultsTests {
 
 	static Stream<Named<Function<Catalogue, @Nullable Object>>> differing() {
 		return Stream.of(Named.of("hidden member", (catalogue) -> catalogue.secret("k")),
-				Named.of("offset", (catalogue) -> catalogue.offset("k")),
 				Named.of("decimal number in a map", (catalogue) -> catalogue.prices("k")),
 				Named.of("set declared as a collection", (catalogue) -> catalogue.tags("k")));
 	}
