@@ -74,7 +74,8 @@ public final class OutboxRelay {
 	 * @param settings the settings
 	 * @param policy asked before an event becomes dead
 	 * @param observer notified of deliveries
-	 * @param handlers the handlers of this application, obtained at each start
+	 * @param handlers the handlers of this application, with {@link #unknownHandler} if
+	 * it serves all handlers of the table; obtained at each start
 	 */
 	public OutboxRelay(EventTable table, Predicate<String> blocking, OutboxTopics topics, TopicControl control,
 			Runnable requirements, RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer,
@@ -86,6 +87,15 @@ public final class OutboxRelay {
 		this.observer = observer;
 		this.handlers = handlers;
 		this.delivery = newDelivery();
+	}
+
+	/**
+	 * Serves the handlers that this version of the application does not have.
+	 * @param lease how long an event is leased
+	 * @return a handler that leaves each event to another version for a day
+	 */
+	public static EventHandler unknownHandler(Duration lease) {
+		return new UnknownHandler(lease);
 	}
 
 	/**
@@ -296,8 +306,6 @@ public final class OutboxRelay {
 						new PublisherWorkers(publisher, relay.rules, this.paused, observer, this::lookForAll));
 			}
 			relay.handlers.get().forEach((handler) -> this.handlers.put(handler.topic(), handler));
-			EventHandler unknown = new UnknownHandler(this.settings.lease());
-			this.handlers.put(unknown.topic(), unknown);
 			this.handlers.forEach((topic, handler) -> this.workers.put(topic,
 					new PublisherWorkers(handler, relay.rules, this.paused, observer, failures)));
 		}
