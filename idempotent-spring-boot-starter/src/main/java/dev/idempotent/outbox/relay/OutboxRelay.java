@@ -291,14 +291,17 @@ public final class OutboxRelay {
 		private final List<Thread> threads = new ArrayList<>();
 
 		private final OutageLog outage = new OutageLog(logger,
-				"The outbox cannot be read; events are delivered when it can be read again",
-				"The outbox can be read again");
+				"The outbox cannot be read or changed; events are delivered when it can be again",
+				"The outbox can be read and changed again");
+
+		private final Runnable requirements;
 
 		private volatile boolean open = true;
 
 		Delivery(OutboxRelay relay, OutboxObserver observer, Consumer<Throwable> failures) {
 			this.settings = relay.rules.settings();
 			this.table = relay.rules.table();
+			this.requirements = relay.requirements;
 			this.paused = new PausedTopics(relay.control, relay.requirements, this::lookForAll);
 			this.scan = new Scan(this.table, this.workers, this.paused, this.settings.scanInterval());
 			for (OutboxPublisher publisher : relay.publishers) {
@@ -379,12 +382,28 @@ public final class OutboxRelay {
 						Thread.sleep(PAUSE_MILLIS);
 					}
 					else if (step.run()) {
-						this.outage.succeeded(start);
+						endOutage(start);
 					}
 				}
 				// Errors such as a full heap may be temporary.
 				catch (Throwable ex) {
 					recover(ex, start);
+				}
+			}
+		}
+
+		/**
+		 * A read-only database still answers queries, so only the statements that end an
+		 * event show the end of an outage.
+		 */
+		private void endOutage(long start) {
+			if (this.outage.isOpen()) {
+				try {
+					this.requirements.run();
+					this.outage.succeeded(start);
+				}
+				catch (RuntimeException ex) {
+					logger.debug("The outbox still cannot be changed", ex);
 				}
 			}
 		}
