@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
@@ -24,6 +25,7 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.init.ScriptException;
 
@@ -31,6 +33,17 @@ import org.springframework.jdbc.datasource.init.ScriptException;
  * Creates missing tables from the script of a promise for the database.
  */
 public final class TableScript extends DataSourceScriptDatabaseInitializer {
+
+	/**
+	 * More than the tables and indexes of a script, each of which can conflict.
+	 */
+	private static final int ATTEMPTS = 20;
+
+	/**
+	 * Of PostgreSQL, which checks whether a table exists before it locks its name:
+	 * duplicate table, duplicate object; and of H2: table or index exists.
+	 */
+	private static final Set<String> EXISTS = Set.of("42P07", "42710", "42S01", "42S11");
 
 	private final DatabaseInitializationMode mode;
 
@@ -91,22 +104,7 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 		String database = (driver == DatabaseDriver.MARIADB) ? DatabaseDriver.MYSQL.getId() : driver.getId();
 		Resource script = new ClassPathResource(Database.script(database, this.promise));
 		if (script.exists()) {
-			try {
-				super.runScripts(new Scripts(List.of(named(script))).encoding(StandardCharsets.UTF_8));
-			}
-			catch (ScriptException ex) {
-				if (!(ex.getMostSpecificCause() instanceof SQLException failure) || isPassing(failure)) {
-					throw ex;
-				}
-				throw new IdempotentConfigurationException(
-						"The tables of the script %s could not be created: %s".formatted(script.getDescription(),
-								failure.getMessage()),
-						"Create the schema that the names of the tables or the connection state, allow its user to create "
-								+ "tables, or create the tables yourself and set idempotent."
-								+ (this.promise.equals("idempotency") ? "jdbc" : this.promise)
-								+ ".initialize-schema=never.",
-						ex);
-			}
+			runRepeatedly(named(script), script.getDescription());
 		}
 		else if (this.mode == DatabaseInitializationMode.ALWAYS) {
 			throw this.unsupported.apply(product);
@@ -114,12 +112,59 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 	}
 
 	/**
-	 * Whether the same script may succeed later: another instance created the tables at
-	 * the same time, or the connection was lost.
+	 * Runs a script until no other instance creates the same tables at the same time. A
+	 * lock would need a session, which a connection pooler may not provide.
 	 */
-	private static boolean isPassing(SQLException failure) {
+	private void runRepeatedly(Resource script, String description) {
+		int attempts = 1;
+		while (!run(script, description, attempts < ATTEMPTS)) {
+			attempts++;
+		}
+	}
+
+	/**
+	 * Runs a script.
+	 * @param repeatable whether it can be run again
+	 * @return {@code false} if it has to be run again
+	 */
+	private boolean run(Resource script, String description, boolean repeatable) {
+		try {
+			super.runScripts(new Scripts(List.of(script)).encoding(StandardCharsets.UTF_8));
+			return true;
+		}
+		catch (ScriptException ex) {
+			if (!(ex.getMostSpecificCause() instanceof SQLException failure)) {
+				throw ex;
+			}
+			boolean conflict = isConflict(failure);
+			if (conflict && repeatable) {
+				return false;
+			}
+			if (conflict || Statements.isPassing(Statements.translate("", failure))) {
+				throw ex;
+			}
+			throw refusal(description, failure, ex);
+		}
+	}
+
+	/**
+	 * Whether another instance created the same tables or indexes at the same time: each
+	 * of them exists when the failure is reported.
+	 */
+	private static boolean isConflict(SQLException failure) {
 		DataAccessException translated = Statements.translate("", failure);
-		return translated instanceof DataIntegrityViolationException || Statements.isPassing(translated);
+		return translated instanceof DataIntegrityViolationException
+				|| translated instanceof PessimisticLockingFailureException
+				|| EXISTS.contains(String.valueOf(failure.getSQLState()));
+	}
+
+	private IdempotentConfigurationException refusal(String script, SQLException failure, ScriptException cause) {
+		return new IdempotentConfigurationException(
+				"The tables of the script %s could not be created: %s".formatted(script, failure.getMessage()),
+				"Create the schema that the names of the tables or the connection state, allow its user to create "
+						+ "tables, or create the tables yourself and set idempotent."
+						+ (this.promise.equals("idempotency") ? "jdbc" : this.promise) + ".initialize-schema=never.",
+				cause);
 	}
 
 	private String productName() {

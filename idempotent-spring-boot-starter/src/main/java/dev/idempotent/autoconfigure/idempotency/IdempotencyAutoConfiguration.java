@@ -73,6 +73,13 @@ public final class IdempotencyAutoConfiguration {
 	}
 
 	@Bean
+	LastStartReport idempotencyLastStartReport(ApplicationContext context, StartupReport report, KeySettings keys,
+			ObjectProvider<IdempotencyStore> stores, ObjectProvider<DeploymentFacts> facts,
+			@Value("${spring.application.name:}") String applicationName) {
+		return new LastStartReport(context, report, keys.namespace(), applicationName, stores, facts);
+	}
+
+	@Bean
 	EffectiveStore idempotencyEffectiveStore(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
 			IdempotencyProperties.ReplayCache cache) {
 		IdempotencyStore store = stores.getIfAvailable();

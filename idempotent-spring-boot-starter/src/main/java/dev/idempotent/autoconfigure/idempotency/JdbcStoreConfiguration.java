@@ -9,6 +9,8 @@ import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTran
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
 import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.DeploymentTable;
 import dev.idempotent.jdbc.TransactionInspector;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,6 +32,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.annotation.Order;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
@@ -77,12 +81,22 @@ class JdbcStoreConfiguration {
 	@Lazy(false)
 	TableScript idempotencySchema(DataSource dataSource, IdempotencyProperties.Jdbc properties) {
 		return new TableScript(dataSource, properties.initializeSchema(), "idempotency",
-				(script) -> TableScript.rename(script, IdempotencyProperties.Jdbc.DEFAULT_TABLE, "",
+				(script) -> TableScript.rename(script, IdempotencyProperties.Jdbc.DEFAULT_TABLE, "(?:_deployment)?",
 						properties.table()),
 				(product) -> new IdempotentConfigurationException(
 						"Idempotency keys cannot be stored in " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.jdbc.initialize-schema and store "
 								+ "them in Redis."));
+	}
+
+	@Bean
+	@Order(0)
+	DeploymentFacts idempotencyDeploymentTable(DataSource dataSource, IdempotencyProperties.Jdbc properties) {
+		DeploymentTable table = new DeploymentTable(dataSource, properties.table() + "_");
+		return new DeploymentFacts(table::read, table::add, table::replace,
+				InvalidDataAccessResourceUsageException.class::isInstance,
+				"The database lacks the table " + table.name() + ", or denies access to it. "
+						+ Database.howToCreateTables("<database>", "idempotency", "idempotent.jdbc"));
 	}
 
 	@Bean

@@ -6,7 +6,9 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.ApplicationRedis;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
+import dev.idempotent.idempotency.redis.RedisDeploymentHash;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
+import dev.idempotent.redis.ErrorReply;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -19,6 +21,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.annotation.Order;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -57,6 +60,16 @@ class RedisStoreConfiguration {
 	IdempotencyStore redisIdempotencyStore(IdempotencyRedisConnection connection,
 			IdempotencyProperties.Redis properties) {
 		return new RedisIdempotencyStore(connection, properties.keyPrefix());
+	}
+
+	@Bean
+	@Order(1)
+	DeploymentFacts idempotencyDeploymentHash(IdempotencyRedisConnection connection,
+			IdempotencyProperties.Redis properties) {
+		RedisDeploymentHash hash = new RedisDeploymentHash(connection, properties.keyPrefix());
+		return new DeploymentFacts(hash::read, hash::add, hash::replace,
+				(failure) -> ErrorReply.codeOf(failure) != null,
+				"Permit the commands EVAL, EVALSHA, HGET, HGETALL and HSET on the hash " + hash.name());
 	}
 
 	private static LettuceConnectionFactory requireOneMaster(@Nullable LettuceConnectionFactory lettuce) {

@@ -2,6 +2,9 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -55,6 +58,23 @@ final class StartupReport implements ApplicationListener<ContextRefreshedEvent> 
 
 	void addMethods(List<OperationSummary> found) {
 		this.methods.addAll(found);
+	}
+
+	/**
+	 * The names of the operations that are part of their keys.
+	 * @return empty if the application has no operation at all
+	 */
+	Optional<Set<String>> operationNames() {
+		if (this.handlers.isEmpty() && this.methods.isEmpty() && this.requiredFor.isEmpty()) {
+			return Optional.empty();
+		}
+		return Optional.of(operations().map(OperationSummary::keyName)
+			.flatMap(Stream::ofNullable)
+			.collect(Collectors.toCollection(TreeSet::new)));
+	}
+
+	boolean usesTransactions() {
+		return operations().anyMatch((operation) -> operation.guarantee() == Guarantee.TRANSACTION);
 	}
 
 	@Override

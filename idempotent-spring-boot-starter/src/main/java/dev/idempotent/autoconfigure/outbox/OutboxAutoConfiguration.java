@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -18,6 +19,7 @@ import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyProperties;
 import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.jdbc.DeploymentTable;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.jdbc.TransactionInspector;
@@ -59,6 +61,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.util.StringUtils;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -91,7 +94,7 @@ final class OutboxAutoConfiguration {
 	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties) {
 		return new TableScript(dataSource, properties.initializeSchema(), "outbox",
 				(script) -> TableScript.rename(script, OutboxProperties.DEFAULT_TABLE_PREFIX,
-						"event|delayed|dead|control|transaction", properties.tablePrefix()),
+						"event|delayed|dead|control|transaction|deployment", properties.tablePrefix()),
 				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false."));
 	}
@@ -100,6 +103,15 @@ final class OutboxAutoConfiguration {
 	@DependsOn("outboxSchema")
 	OutboxTableCheck outboxTableCheck(DataSource dataSource, OutboxProperties properties) {
 		return new OutboxTableCheck(dataSource, properties.tablePrefix());
+	}
+
+	@Bean
+	@DependsOn("outboxSchema")
+	HandlersOwner outboxHandlersOwner(DataSource dataSource, OutboxProperties properties,
+			@Value("${idempotent.namespace:}") String namespace,
+			@Value("${spring.application.name:}") String applicationName) {
+		return new HandlersOwner(new DeploymentTable(dataSource, properties.tablePrefix()),
+				StringUtils.hasText(namespace) ? namespace : applicationName, properties.tablePrefix());
 	}
 
 	@Bean
@@ -234,10 +246,14 @@ final class OutboxAutoConfiguration {
 	@Lazy
 	OutboxRelay outboxRelay(EventTable table, OutboxTableCheck tables, OutboxTopics topics, TopicControl control,
 			OutboxProperties properties, ObjectProvider<DeadLetterPolicy> policy,
-			ObjectProvider<OutboxObserver> observers, OutboxHandlers handlers) {
+			ObjectProvider<OutboxObserver> observers, OutboxHandlers handlers, HandlersOwner owner) {
 		return new OutboxRelay(table, properties::blocksOnDead, topics, control, tables::requirePrivileges,
 				properties.relay(), policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers),
-				handlers::all);
+				() -> owner.isOther() ? List.of()
+						: Stream
+							.concat(handlers.all().stream(),
+									Stream.of(OutboxRelay.unknownHandler(properties.relay().lease())))
+							.toList());
 	}
 
 	static OutboxObserver all(ObjectProvider<OutboxObserver> observers) {
@@ -269,9 +285,10 @@ final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	OutboxRelayLifecycle outboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
-			OutboxTableCheck tables, OutboxTopics topics, OutboxHandlers handlers, OutboxProperties properties) {
+			OutboxTableCheck tables, OutboxTopics topics, OutboxHandlers handlers, HandlersOwner owner,
+			OutboxProperties properties) {
 		return new OutboxRelayLifecycle(activation, relay, tables, properties.order() == OutboxProperties.Order.KEY,
-				topics, handlers, properties.relay().enabled());
+				topics, handlers, owner, properties.relay().enabled());
 	}
 
 	/**

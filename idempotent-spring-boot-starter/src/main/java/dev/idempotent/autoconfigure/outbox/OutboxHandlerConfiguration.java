@@ -78,7 +78,8 @@ class OutboxHandlerConfiguration {
 	@Bean
 	@Lazy(false)
 	SmartInitializingSingleton outboxHandlersCheck(OutboxHandlers handlers, OutboxProperties properties,
-			OutboxTableCheck tables, OutboxActivation activation, ConfigurableListableBeanFactory beans) {
+			OutboxTableCheck tables, HandlersOwner owner, OutboxActivation activation,
+			ConfigurableListableBeanFactory beans) {
 		return () -> {
 			Set<String> names = handlers.verify();
 			if (!names.isEmpty() && beans.getBeanNamesForType(Outbox.class, true, false).length == 0) {
@@ -96,6 +97,7 @@ class OutboxHandlerConfiguration {
 						topic.substring(PREFIX.length()), names));
 			if (!names.isEmpty()) {
 				tables.requireTables("There is an @OutboxHandler method");
+				owner.claim(names);
 				activation.activate((names.size() == 1) ? "1 @OutboxHandler method handles events"
 						: names.size() + " @OutboxHandler methods handle events");
 			}

@@ -38,6 +38,8 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 
 	private final OutboxHandlers handlers;
 
+	private final HandlersOwner owner;
+
 	private final @Nullable Boolean enabled;
 
 	/**
@@ -47,13 +49,15 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 	 * switch the outbox on, {@code false} to run no relay
 	 */
 	OutboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay, OutboxTableCheck tables,
-			boolean ordered, OutboxTopics topics, OutboxHandlers handlers, @Nullable Boolean enabled) {
+			boolean ordered, OutboxTopics topics, OutboxHandlers handlers, HandlersOwner owner,
+			@Nullable Boolean enabled) {
 		this.activation = activation;
 		this.relay = relay;
 		this.tables = tables;
 		this.ordered = ordered;
 		this.topics = topics;
 		this.handlers = handlers;
+		this.owner = owner;
 		this.enabled = enabled;
 	}
 
@@ -67,10 +71,13 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 				: "the relay delivers to " + receivers());
 		boolean found = this.activation.isActive() && hasTables();
 		if (!mayRun()) {
+			// An outbox that is switched on later starts its relay with the first event.
+			this.activation.whenActive(this::findOwner);
 			return;
 		}
 		if (found) {
 			this.tables.requireOneDatabase();
+			findOwner();
 			this.relay.getObject().start();
 		}
 		else if (Boolean.TRUE.equals(this.enabled) || this.tables.hasEventTable()) {
@@ -78,6 +85,12 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		}
 		else {
 			logger.info("The outbox relay starts with the first event: {}", this.tables.missingTables());
+		}
+	}
+
+	private void findOwner() {
+		if (!Boolean.FALSE.equals(this.enabled) && this.handlers.all().isEmpty()) {
+			this.owner.find();
 		}
 	}
 

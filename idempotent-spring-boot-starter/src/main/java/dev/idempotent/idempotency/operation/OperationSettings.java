@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.OnPending;
 import org.jspecify.annotations.Nullable;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -160,8 +161,11 @@ public record OperationSettings(String name, Guarantee guarantee, Duration lease
 	 * @param guarantee the guarantee, never {@link Guarantee#DEFAULT}
 	 * @param byDefault whether the annotation does not specify the guarantee
 	 * @param description the method and its settings, in one line
+	 * @param keyName the name of the operation if it is part of its keys, else
+	 * {@code null}
 	 */
-	public record OperationSummary(String method, Guarantee guarantee, boolean byDefault, String description) {
+	public record OperationSummary(String method, Guarantee guarantee, boolean byDefault, String description,
+			@Nullable String keyName) {
 
 		/**
 		 * Summarizes an annotated method whose annotation is known to be valid.
@@ -180,7 +184,8 @@ public record OperationSettings(String name, Guarantee guarantee, Duration lease
 					: "from the " + annotation.from().name().toLowerCase(Locale.ROOT);
 			return new OperationSummary(described, settings.guarantee(), annotation.guarantee() == Guarantee.DEFAULT,
 					"%s%s: %s, key %s, lease %s, retention %s".formatted(described, name, settings.guarantee(), key,
-							settings.lease(), settings.retention()));
+							settings.lease(), settings.retention()),
+					(annotation.key().isEmpty() && annotation.from() == KeySource.HEADER) ? null : settings.name());
 		}
 
 	}

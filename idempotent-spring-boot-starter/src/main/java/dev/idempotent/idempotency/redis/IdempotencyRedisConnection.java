@@ -10,6 +10,9 @@ import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -46,6 +49,17 @@ public abstract class IdempotencyRedisConnection implements AutoCloseable {
 	 * names resolved.
 	 */
 	private static final int WARM_UP_TIMEOUTS = 10;
+
+	private static final Duration LEAST_PAUSE = Duration.ofSeconds(1);
+
+	/**
+	 * The server is not ready yet; any other error is the same at the next attempt.
+	 */
+	private static final String LOADING = "LOADING";
+
+	private final CountDownLatch closed = new CountDownLatch(1);
+
+	private final AtomicBoolean unreachable = new AtomicBoolean();
 
 	IdempotencyRedisConnection() {
 	}
@@ -119,21 +133,24 @@ public abstract class IdempotencyRedisConnection implements AutoCloseable {
 	abstract String describe();
 
 	@Override
-	public abstract void close();
+	public void close() {
+		this.closed.countDown();
+	}
 
 	/**
 	 * Connects and checks the server's eviction policy. Logs a warning if keys may be
-	 * evicted, if the policy is unknown, or if Redis is unavailable.
+	 * evicted, if the policy is unknown, or if Redis is unavailable. In the last case,
+	 * the check is repeated in the background until Redis answers.
 	 * @param timeout the timeout of an established connection; the first one may take ten
 	 * times as long, and twenty times with the application's timeout
 	 */
 	public void warmUp(Duration timeout) {
-		Thread thread = new Thread(() -> warmUpWithin(timeout), "idempotency-redis-warm-up");
+		CountDownLatch begun = new CountDownLatch(1);
+		Thread thread = new Thread(() -> check(timeout, begun), "idempotency-redis-warm-up");
 		thread.setDaemon(true);
 		thread.start();
 		try {
-			thread.join(timeout.multipliedBy(2L * WARM_UP_TIMEOUTS).toMillis());
-			if (thread.isAlive()) {
+			if (!begun.await(timeout.multipliedBy(2L * WARM_UP_TIMEOUTS).toMillis(), TimeUnit.MILLISECONDS)) {
 				warnOfUnreachable("no answer");
 			}
 		}
@@ -142,7 +159,31 @@ public abstract class IdempotencyRedisConnection implements AutoCloseable {
 		}
 	}
 
-	private void warmUpWithin(Duration timeout) {
+	private void check(Duration timeout, CountDownLatch begun) {
+		RuntimeException failure = attemptWithin(timeout);
+		if (failure != null && isTransient(failure)) {
+			warnOfUnreachable(describe(failure));
+		}
+		Duration pause = (timeout.compareTo(LEAST_PAUSE) > 0) ? timeout : LEAST_PAUSE;
+		while (failure != null && isTransient(failure)) {
+			begun.countDown();
+			if (isClosedWithin(pause)) {
+				return;
+			}
+			failure = attempt();
+		}
+		if (failure != null) {
+			logger.warn(
+					"The maxmemory-policy of Redis could not be read; it must be noeviction, or a retry may run again: {}",
+					describe(failure));
+		}
+		begun.countDown();
+	}
+
+	/**
+	 * A busy machine may not answer the first attempts in time.
+	 */
+	private @Nullable RuntimeException attemptWithin(Duration timeout) {
 		long end = System.nanoTime() + timeout.multipliedBy(WARM_UP_TIMEOUTS).toNanos();
 		RuntimeException failure;
 		long begun;
@@ -150,15 +191,23 @@ public abstract class IdempotencyRedisConnection implements AutoCloseable {
 			begun = System.nanoTime();
 			failure = attempt();
 		}
-		// One that fails sooner was rejected, and so would be the next one.
-		while (failure != null && System.nanoTime() - begun >= timeout.toNanos() && System.nanoTime() - end < 0);
-		if (failure != null && ErrorReply.codeOf(failure) != null) {
-			logger.warn(
-					"The maxmemory-policy of Redis could not be read; it must be noeviction, or a retry may run again: {}",
-					describe(failure));
+		// One that fails much sooner was rejected, and so would be the next one.
+		while (failure != null && System.nanoTime() - begun >= timeout.dividedBy(2).toNanos()
+				&& System.nanoTime() - end < 0);
+		return failure;
+	}
+
+	private static boolean isTransient(RuntimeException failure) {
+		String code = ErrorReply.codeOf(failure);
+		return code == null || code.equals(LOADING);
+	}
+
+	private boolean isClosedWithin(Duration pause) {
+		try {
+			return this.closed.await(pause.toMillis(), TimeUnit.MILLISECONDS);
 		}
-		else if (failure != null) {
-			warnOfUnreachable(describe(failure));
+		catch (InterruptedException ex) {
+			return true;
 		}
 	}
 
@@ -174,9 +223,12 @@ public abstract class IdempotencyRedisConnection implements AutoCloseable {
 		}
 	}
 
-	private static void warnOfUnreachable(String reason) {
+	private void warnOfUnreachable(String reason) {
+		if (!this.unreachable.compareAndSet(false, true)) {
+			return;
+		}
 		logger.warn("Redis was not reachable while the application started: {}. Until it is reachable, "
-				+ "idempotent.on-store-failure applies to LEASE, and the database decides under TRANSACTION. Its maxmemory-policy (must be noeviction) could not be checked",
+				+ "idempotent.on-store-failure applies to LEASE, and the database decides under TRANSACTION. Its maxmemory-policy (must be noeviction) is checked then",
 				reason);
 	}
 
@@ -264,11 +316,6 @@ public abstract class IdempotencyRedisConnection implements AutoCloseable {
 		@Override
 		String describe() {
 			return "Redis";
-		}
-
-		@Override
-		public void close() {
-			// The application closes its factory.
 		}
 
 	}
@@ -367,6 +414,7 @@ public abstract class IdempotencyRedisConnection implements AutoCloseable {
 
 		@Override
 		public void close() {
+			super.close();
 			this.connections.close();
 		}
 

@@ -74,7 +74,8 @@ public final class OutboxRelay {
 	 * @param settings the settings
 	 * @param policy asked before an event becomes dead
 	 * @param observer notified of deliveries
-	 * @param handlers the handlers of this application, obtained at each start
+	 * @param handlers the handlers of this application, with {@link #unknownHandler} if
+	 * it serves all handlers of the table; obtained at each start
 	 */
 	public OutboxRelay(EventTable table, Predicate<String> blocking, OutboxTopics topics, TopicControl control,
 			Runnable requirements, RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer,
@@ -86,6 +87,15 @@ public final class OutboxRelay {
 		this.observer = observer;
 		this.handlers = handlers;
 		this.delivery = newDelivery();
+	}
+
+	/**
+	 * Serves the handlers that this version of the application does not have.
+	 * @param lease how long an event is leased
+	 * @return a handler that leaves each event to another version for a day
+	 */
+	public static EventHandler unknownHandler(Duration lease) {
+		return new UnknownHandler(lease);
 	}
 
 	/**
@@ -281,14 +291,17 @@ public final class OutboxRelay {
 		private final List<Thread> threads = new ArrayList<>();
 
 		private final OutageLog outage = new OutageLog(logger,
-				"The outbox cannot be read; events are delivered when it can be read again",
-				"The outbox can be read again");
+				"The outbox cannot be read or changed; events are delivered when it can be again",
+				"The outbox can be read and changed again");
+
+		private final Runnable requirements;
 
 		private volatile boolean open = true;
 
 		Delivery(OutboxRelay relay, OutboxObserver observer, Consumer<Throwable> failures) {
 			this.settings = relay.rules.settings();
 			this.table = relay.rules.table();
+			this.requirements = relay.requirements;
 			this.paused = new PausedTopics(relay.control, relay.requirements, this::lookForAll);
 			this.scan = new Scan(this.table, this.workers, this.paused, this.settings.scanInterval());
 			for (OutboxPublisher publisher : relay.publishers) {
@@ -296,8 +309,6 @@ public final class OutboxRelay {
 						new PublisherWorkers(publisher, relay.rules, this.paused, observer, this::lookForAll));
 			}
 			relay.handlers.get().forEach((handler) -> this.handlers.put(handler.topic(), handler));
-			EventHandler unknown = new UnknownHandler(this.settings.lease());
-			this.handlers.put(unknown.topic(), unknown);
 			this.handlers.forEach((topic, handler) -> this.workers.put(topic,
 					new PublisherWorkers(handler, relay.rules, this.paused, observer, failures)));
 		}
@@ -371,12 +382,28 @@ public final class OutboxRelay {
 						Thread.sleep(PAUSE_MILLIS);
 					}
 					else if (step.run()) {
-						this.outage.succeeded(start);
+						endOutage(start);
 					}
 				}
 				// Errors such as a full heap may be temporary.
 				catch (Throwable ex) {
 					recover(ex, start);
+				}
+			}
+		}
+
+		/**
+		 * A read-only database still answers queries, so only the statements that end an
+		 * event show the end of an outage.
+		 */
+		private void endOutage(long start) {
+			if (this.outage.isOpen()) {
+				try {
+					this.requirements.run();
+					this.outage.succeeded(start);
+				}
+				catch (RuntimeException ex) {
+					logger.debug("The outbox still cannot be changed", ex);
 				}
 			}
 		}

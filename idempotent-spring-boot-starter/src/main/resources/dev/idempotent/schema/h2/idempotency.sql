@@ -9,3 +9,10 @@ create table if not exists idempotency_record (
 );
 
 create index if not exists idempotency_record_expires_at on idempotency_record (expires_at);
+
+create table if not exists idempotency_record_deployment (
+	namespace varchar(255) not null,
+	attribute varchar(100) not null,
+	content varchar(1000) not null,
+	primary key (namespace, attribute)
+);

@@ -56,3 +56,10 @@ create table if not exists outbox_control (
 create table if not exists outbox_transaction (
 	id uuid not null primary key
 );
+
+create table if not exists outbox_deployment (
+	namespace varchar(255) not null,
+	attribute varchar(100) not null,
+	content varchar(1000) not null,
+	primary key (namespace, attribute)
+);

@@ -56,3 +56,10 @@ create table if not exists outbox_control (
 create table if not exists outbox_transaction (
 	id char(36) character set ascii collate ascii_bin not null primary key
 ) engine = InnoDB;
+
+create table if not exists outbox_deployment (
+	namespace varchar(255) not null,
+	attribute varchar(100) not null,
+	content varchar(1000) not null,
+	primary key (namespace, attribute)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;

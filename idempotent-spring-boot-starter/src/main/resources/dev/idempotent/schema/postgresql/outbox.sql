@@ -52,3 +52,10 @@ create table if not exists outbox_control (
 	topic varchar(255) not null primary key,
 	paused_at timestamp(6) with time zone not null default clock_timestamp()
 );
+
+create table if not exists outbox_deployment (
+	namespace varchar(255) not null,
+	attribute varchar(100) not null,
+	content varchar(1000) not null,
+	primary key (namespace, attribute)
+);

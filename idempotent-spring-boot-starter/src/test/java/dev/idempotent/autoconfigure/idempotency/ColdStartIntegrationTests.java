@@ -74,6 +74,26 @@ class ColdStartIntegrationTests {
 	}
 
 	@Test
+	void asksWhetherKeysAreEvictedOnceAnUnresponsiveRedisAnswers(CapturedOutput output) {
+		try (RedisConnection connection = redis.connect().getConnection()) {
+			connection.serverCommands().setConfig("maxmemory-policy", "allkeys-lru");
+			proxy.hold();
+			try (WebApplication application = WebApplication.start(Orders.class, proxy,
+					"idempotent.redis.timeout=50ms")) {
+				proxy.resume();
+				await().until(() -> post(application).statusCode() == 200);
+				await().untilAsserted(
+						() -> assertThat(output).containsOnlyOnce("use a Redis with maxmemory-policy noeviction"));
+			}
+			finally {
+				proxy.resume();
+				connection.serverCommands().setConfig("maxmemory-policy", "noeviction");
+			}
+		}
+		assertThat(output).containsOnlyOnce("Redis was not reachable while the application started");
+	}
+
+	@Test
 	void startsWithoutRedisAndLogsAWarning(CapturedOutput output) {
 		WebApplication.start(Orders.class, () -> List.of("spring.data.redis.port=1")).close();
 		assertThat(output).containsOnlyOnce("Redis was not reachable while the application started")

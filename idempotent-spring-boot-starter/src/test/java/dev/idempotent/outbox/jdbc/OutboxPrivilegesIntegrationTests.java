@@ -205,6 +205,43 @@ class OutboxPrivilegesIntegrationTests {
 			.contains("does not answer or is read-only, so the tables of the outbox could not be checked");
 	}
 
+	@Test
+	void tellOnceThatTheDatabaseIsReadOnlyAndOnceThatItIsNot(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = start("idempotent.outbox.relay.enabled=true",
+				"idempotent.outbox.relay.scan-interval=300ms")) {
+			OutboxRelay relay = context.getBean(OutboxRelay.class);
+			await().until(() -> relay.lastPass().isPresent());
+			execute("alter role relay set default_transaction_read_only = on");
+			execute("insert into privileges_event (event_id, topic, type, payload) "
+					+ "values (gen_random_uuid(), 'test:orders', 'order.created', '{}')");
+			evictConnections(context);
+			await().until(() -> output.getOut().contains("The outbox cannot be read or changed"));
+			awaitPasses(relay, 5);
+			assertThat(output).containsOnlyOnce("The outbox cannot be read or changed")
+				.doesNotContain("The outbox can be read and changed again");
+			execute("alter role relay reset default_transaction_read_only");
+			evictConnections(context);
+			await().until(() -> output.getOut().contains("The outbox can be read and changed again"));
+			await().until(() -> !context.getBean(RecordingPublisher.class).types().isEmpty());
+			awaitPasses(relay, 5);
+		}
+		assertThat(output).containsOnlyOnce("The outbox cannot be read or changed")
+			.containsOnlyOnce("The outbox can be read and changed again");
+	}
+
+	private static void awaitPasses(OutboxRelay relay, int passes) {
+		for (int i = 0; i < passes; i++) {
+			long begun = System.nanoTime();
+			await().until(() -> relay.lastPass()
+				.filter((pass) -> pass.age().toNanos() < System.nanoTime() - begun)
+				.isPresent());
+		}
+	}
+
+	private static void evictConnections(ConfigurableApplicationContext context) {
+		context.getBean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
+	}
+
 	private void assertRefused(String cause) {
 		try (HikariDataSource relay = postgres.connect()) {
 			relay.setConnectionInitSql("set role relay");

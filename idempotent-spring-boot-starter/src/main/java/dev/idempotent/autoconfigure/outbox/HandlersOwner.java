@@ -1,0 +1,122 @@
+package dev.idempotent.autoconfigure.outbox;
+
+import java.util.Map;
+import java.util.Set;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.DatabaseRequirements;
+import dev.idempotent.jdbc.DeploymentTable;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+
+/**
+ * The application whose handlers' events are in the tables of the outbox: the first one
+ * with a handler. Any number of its instances handle them. An application with another
+ * namespace can append events for publishers and deliver those; with a handler, it does
+ * not start.
+ */
+final class HandlersOwner {
+
+	private static final Logger logger = LoggerFactory.getLogger(HandlersOwner.class);
+
+	private static final String ALL = "";
+
+	private static final String HANDLERS = "handlers";
+
+	private final DeploymentTable table;
+
+	private final String namespace;
+
+	private final String tablePrefix;
+
+	private volatile boolean other;
+
+	/**
+	 * Creates an owner that is not known yet.
+	 * @param table stores the owner
+	 * @param namespace identifies this application; empty if it has no name
+	 * @param tablePrefix the prefix of the tables of the outbox
+	 */
+	HandlersOwner(DeploymentTable table, String namespace, String tablePrefix) {
+		this.table = table;
+		this.namespace = namespace;
+		this.tablePrefix = tablePrefix;
+	}
+
+	/**
+	 * Makes this application the owner if there is none.
+	 * @param handlers the names of its handlers, at least one
+	 * @throws IdempotentConfigurationException if another application is the owner
+	 */
+	void claim(Set<String> handlers) {
+		try {
+			String owner = read();
+			if (owner == null && !this.namespace.isEmpty()) {
+				this.table.add(ALL, HANDLERS, this.namespace);
+				owner = read();
+			}
+			if (owner != null && !owner.equals(this.namespace)) {
+				throw refusal(handlers, owner);
+			}
+		}
+		catch (DataAccessException ex) {
+			warn(ex);
+		}
+	}
+
+	/**
+	 * Reads the owner for an application without handlers.
+	 */
+	void find() {
+		try {
+			String owner = read();
+			this.other = owner != null && !owner.equals(this.namespace);
+			if (this.other) {
+				logger.info("Outbox: events for the handlers of '{}', which uses the same tables, are left to it",
+						owner);
+			}
+		}
+		catch (DataAccessException ex) {
+			logger.debug("The owner of handlers is unknown", ex);
+		}
+	}
+
+	/**
+	 * Whether another application is known to be the owner, so that this one must not
+	 * claim events of handlers.
+	 */
+	boolean isOther() {
+		return this.other;
+	}
+
+	private @Nullable String read() {
+		return this.table.read().getOrDefault(ALL, Map.of()).get(HANDLERS);
+	}
+
+	private IdempotentConfigurationException refusal(Set<String> handlers, String owner) {
+		return new IdempotentConfigurationException(
+				"'%s' has the @OutboxHandler methods %s, and its table %sevent contains the events for the handlers of '%s': "
+					.formatted(this.namespace, handlers, this.tablePrefix, owner)
+						+ "each application would run or discard those of the other.",
+				"Give one of them tables of its own by idempotent.outbox.table-prefix, or set the same "
+						+ "idempotent.namespace if both are one application. If '%s' is a former name of this application, or no longer has handlers, stop its instances and run \"update %s set content = '%s' where attribute = '%s'\"."
+							.formatted(owner, this.table.name(), this.namespace, HANDLERS));
+	}
+
+	private void warn(DataAccessException failure) {
+		if (failure instanceof InvalidDataAccessResourceUsageException) {
+			logger.warn(
+					"The database lacks the table {}, or denies access to it, so it cannot be checked that no other "
+							+ "application runs the handlers of this one. {}",
+					this.table.name(), Database.howToCreateTables("<database>", "outbox", "idempotent.outbox"));
+		}
+		else {
+			DatabaseRequirements.warnOfSilence("which application the events of handlers belong to", failure);
+		}
+	}
+
+}

@@ -1,0 +1,140 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.UUID;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a start tells about keys of the last release that are no longer found.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LastStartTests {
+
+	private static final String FORGOTTEN = "Keys of the last release are forgotten";
+
+	/**
+	 * Remains between starts.
+	 */
+	private final String database = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
+
+	@Test
+	void tellsOnceWhichNamesOfOperationsHaveGone(CapturedOutput output) {
+		start("shop", Billing.class, Shipping.class);
+		start("shop", Billing.class, Shipping.class);
+		assertThat(output).doesNotContain(FORGOTTEN);
+		start("shop", Billing.class);
+		assertThat(output).containsOnlyOnce(FORGOTTEN)
+			.contains("there are no operations with the names [ship] any more");
+		start("shop", Billing.class);
+		assertThat(output).containsOnlyOnce(FORGOTTEN);
+	}
+
+	@Test
+	void doesNotRepeatItselfWhileTwoVersionsAreStartedInTurn(CapturedOutput output) {
+		start("shop", Billing.class, Shipping.class);
+		start("shop", Billing.class);
+		for (int i = 0; i < 3; i++) {
+			start("shop", Billing.class, Shipping.class);
+			start("shop", Billing.class);
+		}
+		assertThat(output).containsOnlyOnce(FORGOTTEN);
+	}
+
+	@Test
+	void tellsThatTheNamespaceHasChanged(CapturedOutput output) {
+		start("shop", Billing.class);
+		start("store", Billing.class);
+		assertThat(output).containsOnlyOnce(FORGOTTEN)
+			.contains("the namespace of 'orders' was 'shop' and is now 'store'");
+		start("store", Billing.class);
+		start("shop", Billing.class);
+		assertThat(output).containsOnlyOnce(FORGOTTEN);
+	}
+
+	@Test
+	void keepsOtherApplicationsApart(CapturedOutput output) {
+		start("shop", Billing.class, Shipping.class);
+		application("depot").withPropertyValues("spring.application.name=depot")
+			.withUserConfiguration(Shipping.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain(FORGOTTEN);
+	}
+
+	@Test
+	void tellsThatTheStoreHasChanged(CapturedOutput output) {
+		start("shop", Billing.class);
+		application("shop").withPropertyValues("idempotent.store=redis")
+			.withUserConfiguration(Billing.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).containsOnlyOnce(FORGOTTEN)
+			.contains("keys under LEASE were stored in the database and are now stored in Redis");
+	}
+
+	@Test
+	void startsWithoutTheTableAndTellsWhatIsMissing(CapturedOutput output) {
+		start("shop", Billing.class, Shipping.class);
+		application("shop").withUserConfiguration(Billing.class)
+			.withPropertyValues("idempotent.jdbc.initialize-schema=never")
+			.withInitializer(
+					(context) -> new JdbcTemplate(dataSource()).execute("drop table idempotency_record_deployment"))
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain(FORGOTTEN)
+			.containsOnlyOnce("The database lacks the table idempotency_record_deployment")
+			.contains("Run the script dev/idempotent/schema/<database>/idempotency.sql");
+	}
+
+	private DataSource dataSource() {
+		return new DriverManagerDataSource(this.database, "sa", "");
+	}
+
+	private void start(String namespace, Class<?>... operations) {
+		application(namespace).withUserConfiguration(operations).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	private ApplicationContextRunner application(String namespace) {
+		return new ApplicationContextRunner()
+			.withPropertyValues("spring.application.name=orders", "idempotent.namespace=" + namespace,
+					"spring.datasource.url=" + this.database, "idempotent.jdbc.initialize-schema=always",
+					"idempotent.store=jdbc")
+			.withUserConfiguration(Application.class);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+	static class Billing {
+
+		@Idempotent(key = "#id", name = "bill", guarantee = Guarantee.LEASE)
+		public String bill(String id) {
+			return id;
+		}
+
+	}
+
+	static class Shipping {
+
+		@Idempotent(key = "#id", name = "ship", guarantee = Guarantee.LEASE)
+		public String ship(String id) {
+			return id;
+		}
+
+	}
+
+}
