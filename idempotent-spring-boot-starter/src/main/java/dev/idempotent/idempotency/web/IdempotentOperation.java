@@ -118,19 +118,21 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 	}
 
 	/**
-	 * Refuses a request whose key was used for a different request. The client can choose
-	 * another one unless it was derived from the request or issued by the server.
+	 * Refuses a request whose key was used for a different request. The text must not
+	 * lead a client to repeat what the first request has done.
 	 */
 	RefusedRequestException keyReused() {
 		if (this.keyExpression != null) {
-			return Problem.KEY_REUSED
-				.refusal("This operation derives its idempotency key from the request, and an earlier request had the "
-						+ "same key but different content. Nothing was done. Do not send this request again.");
+			return Problem.KEY_REUSED.refusal(
+					"Nothing was done for this request: this operation derives its idempotency key from the request, "
+							+ "and the first one with this key had different content. The first one counts. "
+							+ Problem.FIRST_COUNTS);
 		}
 		return (this.keySource != KeySource.TOKEN) ? Problem.KEY_REUSED.refusal()
-				: Problem.KEY_REUSED
-					.refusal("Nothing was done: this token was already used for a request with different content. Load "
-							+ "the page again.");
+				: Problem.KEY_REUSED.refusal(
+						"Nothing was done for this request: the first one with this token had different content, and "
+								+ "it counts. " + Problem.FIRST_COUNTS
+								+ " Load the page again only for what you want as a second operation.");
 	}
 
 	private static void checkToken(String described, Idempotent annotation) {
