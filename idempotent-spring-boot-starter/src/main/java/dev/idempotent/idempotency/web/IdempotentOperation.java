@@ -59,10 +59,11 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 	/**
 	 * Creates the operation of an annotated handler.
 	 * @param conditions what selects it beside path and method
+	 * @param keyHeader the header of keys
 	 * @throws IdempotentConfigurationException if the annotation cannot be applied to it
 	 */
-	static IdempotentOperation of(Handler handler, String conditions, Idempotent annotation, OperationSettings defaults,
-			@Nullable IdempotencyTransactionSource transactionSource) {
+	static IdempotentOperation of(Handler handler, String conditions, Idempotent annotation, String keyHeader,
+			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		OperationSettings settings = OperationSettings.of(handler.type(), handler.method(), annotation, defaults);
 		String described = handler.describe();
 		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()
@@ -70,18 +71,22 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 			throw OperationSettings.mistake(described, "takes its key from the fingerprint and has no retention",
 					"Set how long equal requests count as one, such as retention = \"1m\".", null);
 		}
-		boolean token = annotation.from() == KeySource.TOKEN;
-		if (token) {
+		if (annotation.from() == KeySource.TOKEN) {
 			checkToken(described, annotation);
 		}
-		RequestFingerprinter fingerprinter = fingerprinter(described, conditions, annotation.ignore());
+		RequestFingerprinter fingerprinter = fingerprinter(described, conditions, annotation.ignore())
+			.with(comparedHeaders(described, keyHeader, annotation.include()));
 		if (fingerprinter.ignoresEverything() && annotation.key().isEmpty()) {
 			throw OperationSettings.mistake(described, "ignores everything and has no key",
 					"Set the part of the request that is the key, such as key = \"#body.id\", or list what to ignore.",
 					null);
 		}
+		if (fingerprinter.ignoresEverything() && annotation.include().length > 0) {
+			throw OperationSettings.mistake(described, "ignores everything and includes headers",
+					"Remove include, or list what to ignore.", null);
+		}
 		return new IdempotentOperation(settings, annotation.from(), expression(described, annotation.key()),
-				token ? fingerprinter.alsoWithout(RequestTokens.FIELD) : fingerprinter,
+				fingerprinter,
 				(settings.guarantee() == Guarantee.TRANSACTION) ? transactions(handler, transactionSource) : null);
 	}
 
@@ -162,6 +167,16 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 		catch (IllegalArgumentException ex) {
 			throw OperationSettings.mistake(described, "ignores " + Arrays.toString(entries) + ": " + ex.getMessage(),
 					"List names of parameters, and JSON pointers such as /requestedAt.", ex);
+		}
+	}
+
+	private static ComparedHeaders comparedHeaders(String described, String keyHeader, String[] names) {
+		try {
+			return ComparedHeaders.of(keyHeader, names);
+		}
+		catch (IllegalArgumentException ex) {
+			throw OperationSettings.mistake(described, "includes " + Arrays.toString(names) + ": " + ex.getMessage(),
+					"List each header once that decides the work and that a retry repeats, such as X-Account.", ex);
 		}
 	}
 
