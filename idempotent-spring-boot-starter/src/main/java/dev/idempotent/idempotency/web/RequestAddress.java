@@ -75,7 +75,7 @@ final class RequestAddress {
 	static String prefix(HttpServletRequest request) {
 		String forwarded = request.getHeader("X-Forwarded-Prefix");
 		if (forwarded == null) {
-			return RequestUrl.normalize(contextPath(request));
+			return contextPath(request);
 		}
 		StringBuilder prefix = new StringBuilder();
 		for (String part : StringUtils.tokenizeToStringArray(forwarded, ",")) {

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -174,11 +175,11 @@ final class RequestIdentifier {
 	 * two tenants.
 	 */
 	private static String addressed(HttpServletRequest request, Fingerprint fingerprint) {
-		return Fingerprint
-			.of(Stream.of(fingerprint.digest(), RequestAddress.host(request), RequestAddress.prefix(request))
-				.map((text) -> text.getBytes(StandardCharsets.UTF_8))
-				.toList())
-			.digest();
+		String prefix = RequestUrl.normalize(RequestAddress.prefix(request));
+		List<byte[]> parts = Stream.of(fingerprint.digest(), RequestAddress.host(request), prefix)
+			.map((text) -> text.getBytes(StandardCharsets.UTF_8))
+			.toList();
+		return Fingerprint.of(parts).digest();
 	}
 
 	private IdempotencyKey key(Kind kind, HttpServletRequest request, String operation, String value) {
