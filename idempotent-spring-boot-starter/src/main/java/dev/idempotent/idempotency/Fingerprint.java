@@ -14,7 +14,7 @@ public record Fingerprint(int version, String digest) {
 	/**
 	 * The format version that this release writes.
 	 */
-	public static final int CURRENT_VERSION = 5;
+	public static final int CURRENT_VERSION = 6;
 
 	/**
 	 * Digests the parts of a request in the current version.

@@ -13,10 +13,13 @@ import java.lang.annotation.Target;
  * not. A call without a read-write transaction fails before the method runs; a method
  * that throws appends nothing.
  * <p>
- * The expressions are SpEL. They can use the arguments by name and {@code #result}, but
- * not types, beans or constructors. The payload is written as JSON when the method
- * returns, before JPA flushes: values of {@code @Version} or {@code @UpdateTimestamp} are
- * the old ones.
+ * A web handler that responds with a status of 400 or above appends nothing, unless the
+ * {@link #condition()} refers to {@code #status}.
+ * <p>
+ * The expressions are SpEL. They can use the arguments by name and {@code #result}, of a
+ * {@code ResponseEntity} its body, but not types, beans or constructors. The payload is
+ * written as JSON when the method returns, before JPA flushes: values of {@code @Version}
+ * or {@code @UpdateTimestamp} are the old ones.
  *
  * @see Outbox
  */
@@ -68,7 +71,8 @@ public @interface TransactionalOutbox {
 
 	/**
 	 * An expression for whether to append the event, such as
-	 * {@code #result.amount > 100}.
+	 * {@code #result.amount > 100}. On a web handler it can use {@code #status}, the
+	 * status of the response; it then decides for each status.
 	 * @return the expression; empty for always
 	 */
 	String condition() default "";

@@ -25,7 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AdvisorBeanPostProcessorTests {
 
 	private final AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(
-			new OutboxMethodAdvisor(() -> null, () -> null, (topic) -> topic), Placement.INNERMOST);
+			new OutboxMethodAdvisor(() -> null, () -> null, (topic) -> topic, OutboxMethodAdvisor.Responses.NONE),
+			Placement.INNERMOST);
 
 	static Stream<Ordered> postProcessorsOfSpring() {
 		return Stream.of(new KafkaListenerAnnotationBeanPostProcessor<>(), new ScheduledAnnotationBeanPostProcessor(),

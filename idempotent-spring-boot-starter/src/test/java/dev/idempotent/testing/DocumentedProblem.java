@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.documentation.Page;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -61,10 +62,25 @@ public record DocumentedProblem(String name, int status, boolean retryable) {
 			.containsEntry("status", this.status)
 			.containsEntry("retryable", this.retryable)
 			.hasEntrySatisfying("instance", (instance) -> assertThat(instance).asString().matches(INSTANCE));
+		assertLeadsToNoSecondOperation(members(response).get("detail"));
 		HttpHeaders sent = response.request().headers();
 		assertThat(body).doesNotContain(response.request().uri().getPath())
 			.satisfies((text) -> assertThat(sent.allValues("Idempotency-Key")).filteredOn((key) -> key.length() > 3)
 				.noneMatch(text::contains));
+	}
+
+	/**
+	 * Asserts that a client that does what a text says does not repeat what an earlier
+	 * request may have done.
+	 */
+	public static void assertLeadsToNoSecondOperation(@Nullable Object detail) {
+		assertThat(detail).asString()
+			.doesNotContainIgnoringCase("new key")
+			.doesNotContainIgnoringCase("new request")
+			.satisfies((text) -> assertThat(!text.contains("oad the page again") || text.contains("look its result up")
+					|| text.contains("oad the page again only for what you want as a second operation"))
+				.as(text)
+				.isTrue());
 	}
 
 	/**

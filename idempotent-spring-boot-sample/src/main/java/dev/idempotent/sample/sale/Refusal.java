@@ -25,7 +25,8 @@ enum Refusal {
 	RESERVATION_ENDED(HttpStatus.GONE, "The reservation has ended. Reserve again with a new key."),
 
 	RESERVATION_MISMATCHED(HttpStatus.CONFLICT,
-			"This key has reserved a unit of another item or for another user. Use a new key."),
+			"This key has reserved a unit of another item or for another user, and that reservation counts. "
+					+ "Use another key only for a second reservation."),
 
 	SALE_UNKNOWN(HttpStatus.NOT_FOUND, "No sale has this item."),
 

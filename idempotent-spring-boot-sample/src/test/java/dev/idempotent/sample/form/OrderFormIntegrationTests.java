@@ -96,9 +96,9 @@ class OrderFormIntegrationTests {
 		this.visitor.type("amount", "2");
 		this.visitor.submit();
 		assertThat(this.visitor.status()).isEqualTo(422);
-		assertThat(this.visitor.texts("#detail").get(0)).contains("Load the page again");
+		assertThat(this.visitor.texts("#detail").get(0)).contains("the first one with this token had different content, and it counts");
 		assertThat(ordersInTheDatabase()).isOne();
-		this.visitor.follow("Load the form again");
+		this.visitor.follow("Start another order");
 		this.visitor.type("userId", this.user);
 		this.visitor.submit();
 		assertThat(this.visitor.status()).isEqualTo(200);
@@ -133,15 +133,17 @@ class OrderFormIntegrationTests {
 	void refusesAnExpiredToken(@Value("${idempotent.token.secrets}") String secret) throws Exception {
 		this.visitor.loadForm(this.user);
 		this.visitor.type("_idempotency", ExpiredToken.signedWith(secret));
-		assertRefused(410, "Nothing was done: the token has expired. Load the page again.");
+		assertRefused(410, "Nothing was done for this request: the token has expired. If you have sent this form before, "
+				+ "it may have been processed: look its result up. If you have not, load the page again.");
 	}
 
 	@Test
 	void refusesATokenThatAnotherSecretHasSigned() throws Exception {
 		this.visitor.loadForm(this.user);
 		this.visitor.type("_idempotency", ExpiredToken.signedWith("demo:" + "A".repeat(44)));
-		assertRefused(403, "Nothing was done: the token was not issued for this operation and this caller. "
-				+ "Load the page again.");
+		assertRefused(403, "Nothing was done for this request: the token was not issued for this operation and this caller. "
+				+ "If you have sent this form before, it may have been processed: look its result up. If you have not, "
+				+ "load the page again.");
 	}
 
 	@Test
@@ -159,7 +161,7 @@ class OrderFormIntegrationTests {
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getContentType()).startsWith("text/html");
 		assertThat(response.getContentAsString()).contains("Send it again.", "Reload this page")
-			.doesNotContain("Load the form again");
+			.doesNotContain("Start another order");
 	}
 
 	@Test
@@ -194,7 +196,7 @@ class OrderFormIntegrationTests {
 		this.visitor.submit();
 		assertThat(this.visitor.status()).isEqualTo(status);
 		assertThat(this.visitor.texts("#detail")).containsExactly(detail);
-		assertThat(this.visitor.texts("main a")).containsExactly("Load the form again");
+		assertThat(this.visitor.texts("main a")).containsExactly("Start another order");
 		assertThat(ordersInTheDatabase()).isZero();
 	}
 

@@ -21,13 +21,13 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 			"dev/idempotent/console/console.html", "dev/idempotent/autoconfigure/**/*Properties*.class");
 
 	private static final List<String> OPTIONAL = List.of("com.github.benmanes.caffeine.cache.Cache",
-			"com.zaxxer.hikari.HikariDataSource", "org.hibernate.engine.spi.SessionImplementor",
-			"org.springframework.orm.jpa.EntityManagerHolder",
+			"jakarta.servlet.http.HttpServletResponse", "com.zaxxer.hikari.HikariDataSource",
+			"org.hibernate.engine.spi.SessionImplementor", "org.springframework.orm.jpa.EntityManagerHolder",
 			"org.springframework.security.core.context.SecurityContextHolder",
 			"org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken",
 			"org.springframework.security.oauth2.core.ClaimAccessor", "org.springframework.security.web.csrf.CsrfToken",
 			"org.springframework.web.context.request.RequestContextHolder",
-			"org.springframework.web.reactive.DispatcherHandler");
+			"org.springframework.web.reactive.DispatcherHandler", "org.springframework.web.servlet.HandlerMapping");
 
 	/**
 	 * Their payload is read to compare two deliveries.

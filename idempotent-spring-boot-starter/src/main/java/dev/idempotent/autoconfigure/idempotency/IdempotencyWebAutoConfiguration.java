@@ -145,7 +145,7 @@ final class IdempotencyWebAutoConfiguration {
 			IdempotencyScopeResolver scopeResolver, ObjectProvider<OneTimeTokens> tokens,
 			IdempotencyWebSettings settings, BeanFactory beanFactory) {
 		return new IdempotencyFilter(engine, operations, scopeResolver, tokens::getObject,
-				AuthenticatedPrincipals::current, settings,
+				AuthenticatedPrincipals::current, CsrfParameters::nameIn, settings,
 				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
 	}
 

@@ -1,5 +1,7 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.util.stream.Stream;
+
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
@@ -10,6 +12,7 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor;
+import dev.idempotent.outbox.method.OutboxMethodAdvisor.Responses;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -23,6 +26,7 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.util.ClassUtils;
 
 /**
  * Auto-configuration for {@code @TransactionalOutbox} methods. Also applies without a
@@ -33,6 +37,10 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 @ConditionalOnClass({ TransactionInterceptor.class, ConnectionHolder.class })
 final class OutboxMethodAutoConfiguration {
 
+	private static final boolean WITH_MVC = Stream
+		.of("org.springframework.web.servlet.HandlerMapping", "jakarta.servlet.http.HttpServletResponse")
+		.allMatch((name) -> ClassUtils.isPresent(name, OutboxMethodAutoConfiguration.class.getClassLoader()));
+
 	/**
 	 * Runs after the post-processors of {@code @Idempotent}, so that its advice is within
 	 * theirs: a replayed call appends no event.
@@ -42,9 +50,13 @@ final class OutboxMethodAutoConfiguration {
 	static AdvisorBeanPostProcessor outboxMethodAdvisor(ObjectProvider<Outbox> outbox,
 			ObjectProvider<OutboxTopics> topics, Environment environment) {
 		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(new OutboxMethodAdvisor(outbox::getObject,
-				() -> require(topics), environment::resolveRequiredPlaceholders), Placement.INNERMOST);
+				() -> require(topics), environment::resolveRequiredPlaceholders, responses()), Placement.INNERMOST);
 		processor.setOrder(processor.getOrder() + 1);
 		return processor;
+	}
+
+	private static Responses responses() {
+		return WITH_MVC ? new WebResponses() : Responses.NONE;
 	}
 
 	@Bean

@@ -97,6 +97,11 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 					"is not a web handler of Spring MVC, so @Cancels would have no effect",
 					"Remove @Cancels, or move it to the handler.", null);
 		}
+		if (annotationOf(method).include().length > 0) {
+			throw method.invalid("includes headers of requests, and is not a web handler of Spring MVC",
+					"Remove include, or add a parameter for the value that decides the work: all arguments are compared.",
+					null);
+		}
 		return IdempotentMethod.of(method, annotationOf(method), this.settings.get());
 	}
 

@@ -151,8 +151,10 @@ final class MethodRun {
 			throw failure;
 		}
 		if (first) {
-			logger.error("The work of key {} has been done, but its result cannot be replayed. Further ones of this method "
-					+ "are not logged", this.key, failure);
+			logger.error(
+					"The work of key {} has been done, but its result cannot be replayed. Further ones of this method "
+							+ "are not logged",
+					this.key, failure);
 		}
 		return StoredResponse.notKept();
 	}

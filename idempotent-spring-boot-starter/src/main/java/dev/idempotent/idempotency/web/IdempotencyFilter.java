@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.io.IOException;
 import java.security.Principal;
 import java.time.Duration;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
@@ -57,16 +58,19 @@ public final class IdempotencyFilter implements Filter {
 	 * @param tokens verifies one-time tokens; called if a request has one
 	 * @param authenticated returns the caller of the current thread, or {@code null};
 	 * used if a request has a token and no principal
+	 * @param csrfParameter returns the parameter of a request that differs in each
+	 * rendering of a form, or {@code null}; called for forms
 	 * @param settings the settings
 	 * @param exceptionResolver resolves failed commits; called on first use
 	 */
 	public IdempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, Supplier<OneTimeTokens> tokens,
-			Supplier<@Nullable Principal> authenticated, IdempotencyWebSettings settings,
-			Supplier<HandlerExceptionResolver> exceptionResolver) {
+			Supplier<@Nullable Principal> authenticated, Function<HttpServletRequest, @Nullable String> csrfParameter,
+			IdempotencyWebSettings settings, Supplier<HandlerExceptionResolver> exceptionResolver) {
 		this.engine = engine;
 		this.operations = operations;
-		this.identifier = new RequestIdentifier(settings, scopeResolver, new RequestTokens(tokens, authenticated));
+		this.identifier = new RequestIdentifier(settings, scopeResolver, new RequestTokens(tokens, authenticated),
+				csrfParameter);
 		this.settings = settings;
 		this.responsePolicy = new ResponsePolicy(settings);
 		this.exceptionResolver = exceptionResolver;

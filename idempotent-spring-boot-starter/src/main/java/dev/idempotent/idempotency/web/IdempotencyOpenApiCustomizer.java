@@ -116,6 +116,7 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 		if (target.operation().keyExpression() == null) {
 			addKey(operation, target.operation().keySource());
 		}
+		target.operation().fingerprinter().headers().sentByClients().forEach((name) -> addIncluded(operation, name));
 		if (target.cancelled() != null) {
 			addHeader(operation, Cancellation.HEADER, true, Cancellation.MAX_LENGTH,
 					"The idempotency key of the request to cancel, and what is known of its outcome, such as "
@@ -151,12 +152,29 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 		}
 	}
 
-	private static void addHeader(Operation operation, String name, boolean required, int maxLength, String meaning) {
-		List<Parameter> declared = Optional.ofNullable(operation.getParameters()).orElse(List.of());
-		Optional<Parameter> own = declared.stream()
+	/**
+	 * Only the handler knows whether it needs the header.
+	 */
+	private static void addIncluded(Operation operation, String name) {
+		if (declared(operation, name).isEmpty()) {
+			operation.addParametersItem(new Parameter().in("header")
+				.name(name)
+				.required(false)
+				.description("Part of the operation: a retry repeats its value.")
+				.schema(text()));
+		}
+	}
+
+	private static Optional<Parameter> declared(Operation operation, String name) {
+		return Optional.ofNullable(operation.getParameters())
+			.orElse(List.of())
+			.stream()
 			.filter((parameter) -> "header".equals(parameter.getIn()) && name.equalsIgnoreCase(parameter.getName()))
 			.findAny();
-		own.ifPresentOrElse((parameter) -> parameter.setRequired(required),
+	}
+
+	private static void addHeader(Operation operation, String name, boolean required, int maxLength, String meaning) {
+		declared(operation, name).ifPresentOrElse((parameter) -> parameter.setRequired(required),
 				() -> operation.addParametersItem(new Parameter().in("header")
 					.name(name)
 					.required(required)

@@ -115,19 +115,21 @@ public final class IdempotencyWebComponents {
 
 	private static @Nullable RefusedRequestException refusalOfMethod(Exception ex) {
 		if (ex instanceof IdempotencyPendingException) {
-			return Problem.IN_PROGRESS.refusal("A part of this request is already running. Send it again in a moment.");
+			return Problem.IN_PROGRESS
+				.refusal("A part of this request is already running. Send the request again in a moment, unchanged.");
 		}
 		if (ex instanceof IdempotencyMismatchException) {
-			return Problem.KEY_REUSED
-				.refusal("A part of this request was processed before with different data. Send the same data as "
-						+ "before, or a new request.");
+			return Problem.KEY_REUSED.refusal(
+					"A part of this request was requested before with different data, and the first one counts. It was "
+							+ "not done again. " + Problem.FIRST_COUNTS);
 		}
 		if (ex instanceof IdempotencyResultException) {
 			return Problem.RESPONSE_NOT_KEPT
-				.refusal("A part of this request was processed before, but its result could not be stored.");
+				.refusal("A part of this request was processed before, but its result could not be stored. "
+						+ "Look it up. Do not request it again.");
 		}
 		return (ex instanceof IdempotencyStoreUnavailableException)
-				? Problem.STORE_UNREACHABLE.refusal("Send the request again.") : null;
+				? Problem.STORE_UNREACHABLE.refusal("Send the request again, unchanged.") : null;
 	}
 
 	/**

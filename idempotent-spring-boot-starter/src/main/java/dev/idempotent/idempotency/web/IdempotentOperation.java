@@ -60,10 +60,11 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 	/**
 	 * Creates the operation of an annotated handler.
 	 * @param conditions what selects it beside path and method
+	 * @param keyHeader the header of keys
 	 * @throws IdempotentConfigurationException if the annotation cannot be applied to it
 	 */
-	static IdempotentOperation of(Handler handler, String conditions, Idempotent annotation, OperationSettings defaults,
-			@Nullable IdempotencyTransactionSource transactionSource) {
+	static IdempotentOperation of(Handler handler, String conditions, Idempotent annotation, String keyHeader,
+			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		OperationSettings settings = OperationSettings.of(handler.type(), handler.method(), annotation, defaults);
 		String described = handler.describe();
 		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()
@@ -71,22 +72,25 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 			throw OperationSettings.mistake(described, "takes its key from the fingerprint and has no retention",
 					"Set how long equal requests count as one, such as retention = \"1m\".", null);
 		}
-		boolean token = annotation.from() == KeySource.TOKEN;
-		if (token) {
+		if (annotation.from() == KeySource.TOKEN) {
 			checkToken(described, annotation);
 		}
-		RequestFingerprinter fingerprinter = fingerprinter(described, conditions, annotation.ignore());
+		RequestFingerprinter fingerprinter = fingerprinter(described, conditions, annotation.ignore())
+			.with(comparedHeaders(described, keyHeader, annotation.include()));
 		if (fingerprinter.ignoresEverything() && annotation.key().isEmpty()) {
 			throw OperationSettings.mistake(described, "ignores everything and has no key",
 					"Set the part of the request that is the key, such as key = \"#body.id\", or list what to ignore.",
 					null);
 		}
+		if (fingerprinter.ignoresEverything() && annotation.include().length > 0) {
+			throw OperationSettings.mistake(described, "ignores everything and includes headers",
+					"Remove include, or list what to ignore.", null);
+		}
 		RequestKeyExpression expression = expression(described, annotation.key());
 		if (expression != null || annotation.from() != KeySource.HEADER) {
 			OperationNames.require(handler.type(), handler.method(), annotation);
 		}
-		return new IdempotentOperation(settings, annotation.from(), expression,
-				token ? fingerprinter.alsoWithout(RequestTokens.FIELD) : fingerprinter,
+		return new IdempotentOperation(settings, annotation.from(), expression, fingerprinter,
 				(settings.guarantee() == Guarantee.TRANSACTION) ? transactions(handler, transactionSource) : null);
 	}
 
@@ -130,19 +134,21 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 	}
 
 	/**
-	 * Refuses a request whose key was used for a different request. The client can choose
-	 * another one unless it was derived from the request or issued by the server.
+	 * Refuses a request whose key was used for a different request. The text must not
+	 * lead a client to repeat what the first request has done.
 	 */
 	RefusedRequestException keyReused() {
 		if (this.keyExpression != null) {
-			return Problem.KEY_REUSED
-				.refusal("This operation derives its idempotency key from the request, and an earlier request had the "
-						+ "same key but different content. Nothing was done. Do not send this request again.");
+			return Problem.KEY_REUSED.refusal(
+					"Nothing was done for this request: this operation derives its idempotency key from the request, "
+							+ "and the first one with this key had different content. The first one counts. "
+							+ Problem.FIRST_COUNTS);
 		}
 		return (this.keySource != KeySource.TOKEN) ? Problem.KEY_REUSED.refusal()
-				: Problem.KEY_REUSED
-					.refusal("Nothing was done: this token was already used for a request with different content. Load "
-							+ "the page again.");
+				: Problem.KEY_REUSED.refusal(
+						"Nothing was done for this request: the first one with this token had different content, and "
+								+ "it counts. " + Problem.FIRST_COUNTS
+								+ " Load the page again only for what you want as a second operation.");
 	}
 
 	private static void checkToken(String described, Idempotent annotation) {
@@ -172,6 +178,16 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 		catch (IllegalArgumentException ex) {
 			throw OperationSettings.mistake(described, "ignores " + Arrays.toString(entries) + ": " + ex.getMessage(),
 					"List names of parameters, and JSON pointers such as /requestedAt.", ex);
+		}
+	}
+
+	private static ComparedHeaders comparedHeaders(String described, String keyHeader, String[] names) {
+		try {
+			return ComparedHeaders.of(keyHeader, names);
+		}
+		catch (IllegalArgumentException ex) {
+			throw OperationSettings.mistake(described, "includes " + Arrays.toString(names) + ": " + ex.getMessage(),
+					"List each header once that decides the work and that a retry repeats, such as X-Account.", ex);
 		}
 	}
 

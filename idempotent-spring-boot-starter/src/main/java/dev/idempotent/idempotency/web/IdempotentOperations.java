@@ -37,6 +37,7 @@ import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ObjectUtils;
+import org.springframework.web.accept.ApiVersionStrategy;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.cors.CorsConfiguration;
@@ -47,6 +48,7 @@ import org.springframework.web.servlet.FrameworkServlet;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.AbstractHandlerMapping;
 import org.springframework.web.servlet.mvc.condition.PathPatternsRequestCondition;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -275,7 +277,7 @@ public final class IdempotentOperations {
 			this.rules = Rule.matchedAs(mappings, settings.requiredFor());
 			this.rules.forEach((rule) -> this.methods.add(rule.method()));
 			loadConditions();
-			loadAnnotated();
+			loadAnnotated(settings.header());
 			this.beginnings = beginnings();
 			pairCancels(new ResponsePolicy(settings));
 			checkRequired();
@@ -310,7 +312,7 @@ public final class IdempotentOperations {
 			return known.iterator().next();
 		}
 
-		private void loadAnnotated() {
+		private void loadAnnotated(String keyHeader) {
 			Map<Handler, Set<String>> pathVariables = new HashMap<>();
 			OperationNames names = new OperationNames();
 			this.mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach((pattern, method) -> {
@@ -319,7 +321,7 @@ public final class IdempotentOperations {
 					Handler handler = Handler.of(method);
 					addPattern(pattern);
 					IdempotentOperation operation = IdempotentOperation.of(handler, conditionsOf(handler), annotation,
-							this.defaults, this.transactionSource);
+							keyHeader, this.defaults, this.transactionSource);
 					this.annotated.put(handler, operation);
 					if (operation.isNamedInKeys()) {
 						addName(names, operation, method);
@@ -493,6 +495,7 @@ public final class IdempotentOperations {
 				for (HandlerMapping mapping : mappingsOf(request)) {
 					HandlerExecutionChain chain = mapping.getHandler(request);
 					if (chain != null) {
+						request.setAttribute(RequestFingerprinter.VERSION, version(mapping, request));
 						return chain;
 					}
 				}
@@ -502,6 +505,12 @@ public final class IdempotentOperations {
 				// The dispatcher servlet will reject it (405, 415, ...).
 				return null;
 			}
+		}
+
+		private static @Nullable String version(HandlerMapping mapping, HttpServletRequest request) {
+			ApiVersionStrategy versions = (mapping instanceof AbstractHandlerMapping versioned)
+					? versioned.getApiVersionStrategy() : null;
+			return (versions != null) ? versions.resolveVersion(request) : null;
 		}
 
 		/**

@@ -20,20 +20,24 @@ enum Problem {
 	REQUEST_TOO_LARGE(HttpStatus.CONTENT_TOO_LARGE, "Request body too large"),
 
 	IN_PROGRESS(HttpStatus.CONFLICT, "Request in progress",
-			"The first request with this idempotency key is still running. Send it again in a moment."),
+			"The first request with this idempotency key is still running. Send it again in a moment, unchanged and with "
+					+ "the same key."),
 
 	SAGA_COMPENSATED(HttpStatus.UNPROCESSABLE_CONTENT, "Work undone",
-			"The work of this request could not be completed, and was undone. Send a new request to try again."),
+			"The work of this request could not be completed, and was undone. Sent again with this idempotency key, the "
+					+ "request gets the same response. Use another key only if you want the work as a second operation."),
 
 	SAGA_HALTED(HttpStatus.CONFLICT, "Work halted",
-			"The work of this request has stopped, and an operator must decide. Do not send it in a new request."),
+			"The work of this request has stopped, and an operator must decide. Do not request it again with another key."),
 
 	RESPONSE_NOT_KEPT(HttpStatus.CONFLICT, "Completed, response not kept",
-			"The first request with this idempotency key was processed, but its response could not be stored. Do not "
-					+ "send it again."),
+			"The first request with this idempotency key was processed, but its response could not be stored. Look its "
+					+ "result up. Do not send it again, with this key or another one."),
 
 	KEY_REUSED(HttpStatus.UNPROCESSABLE_CONTENT, "Idempotency key reused",
-			"This idempotency key was already used for a different request. Send a new key with each new request."),
+			"Nothing was done for this request: the first one with this idempotency key had different content, and it "
+					+ "counts. " + Problem.FIRST_COUNTS
+					+ " Use another key only for what you want as a second operation."),
 
 	CANCELLED(HttpStatus.GONE, "Action cancelled",
 			"This request was cancelled before it arrived. Nothing was done. Do not send it again."),
@@ -42,9 +46,11 @@ enum Problem {
 			"The service cannot determine the caller. Nothing was done. Contact the operator."),
 
 	TOKEN_REFUSED(HttpStatus.FORBIDDEN, "Token refused",
-			"Nothing was done: the token was not issued for this operation and this caller. Load the page again."),
+			"Nothing was done for this request: the token was not issued for this operation and this caller. "
+					+ RequestTokens.LOOK_UP_OR_RELOAD),
 
-	TOKEN_EXPIRED(HttpStatus.GONE, "Token expired", "Nothing was done: the token has expired. Load the page again."),
+	TOKEN_EXPIRED(HttpStatus.GONE, "Token expired",
+			"Nothing was done for this request: the token has expired. " + RequestTokens.LOOK_UP_OR_RELOAD),
 
 	OVERLOADED(HttpStatus.SERVICE_UNAVAILABLE, "Too many large requests",
 			"Too many large requests arrived at once. Nothing was done. Send the request again in a moment."),
@@ -69,6 +75,13 @@ enum Problem {
 	OUTCOME_UNKNOWN(HttpStatus.SERVICE_UNAVAILABLE, "Outcome unknown",
 			"It is not yet known whether the work was done. Send the request again with the same key: it will not be "
 					+ "done twice.");
+
+	/**
+	 * What a client whose request is not the first one has to know before it sends
+	 * another one.
+	 */
+	static final String FIRST_COUNTS = "It was processed, or is in progress. To see its result, send the first request "
+			+ "again unchanged, or look it up.";
 
 	private static final Set<Problem> RETRYABLE = Set.of(IN_PROGRESS, OVERLOADED, STORE_UNREACHABLE, ROLLED_BACK,
 			OUTCOME_UNKNOWN);

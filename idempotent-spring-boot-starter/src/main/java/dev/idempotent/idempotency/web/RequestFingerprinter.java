@@ -5,24 +5,31 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.function.Function;
+import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalJson;
 import org.jspecify.annotations.Nullable;
-import org.springframework.web.accept.ApiVersionHolder;
-import org.springframework.web.servlet.HandlerMapping;
 import tools.jackson.core.JsonPointer;
 
 /**
- * Computes the fingerprint of a request from its method, path, query and content, without
- * what is ignored of them, and from what selects its handler beside these. JSON is
- * compared by its meaning, anything else by its bytes.
+ * Computes the fingerprint of a request from its method, path within the application,
+ * query and content, without what is ignored of them, from what selects its handler
+ * beside these, and from the headers that decide its work. JSON is compared by its
+ * meaning, anything else by its bytes.
  */
 final class RequestFingerprinter {
+
+	/**
+	 * The attribute of a request for its API version as the client has stated it. The
+	 * parsed version may have no stable text, and may be a default that was introduced
+	 * since.
+	 */
+	static final String VERSION = RequestFingerprinter.class.getName() + ".VERSION";
 
 	/**
 	 * Parameters of the URL and of forms that are ignored.
@@ -33,22 +40,27 @@ final class RequestFingerprinter {
 
 	private final @Nullable String conditions;
 
-	private RequestFingerprinter(@Nullable String conditions, Set<String> ignored, CanonicalJson json) {
+	private final ComparedHeaders headers;
+
+	private RequestFingerprinter(@Nullable String conditions, Set<String> ignored, CanonicalJson json,
+			ComparedHeaders headers) {
 		this.conditions = conditions;
 		this.ignored = ignored;
 		this.json = json;
+		this.headers = headers;
 	}
 
 	/**
 	 * Creates a fingerprinter.
-	 * @param conditions those of the handler, such as a header or a media type;
-	 * {@code null} stands for the API version of the request
+	 * @param conditions those of the handler, such as a header or a media type, or
+	 * {@code null}
 	 * @param entries those of the annotation
 	 * @throws IllegalArgumentException if one is blank or a pointer to the whole body, or
 	 * if there are others beside {@code *}
 	 */
 	static RequestFingerprinter of(@Nullable String conditions, String... entries) {
-		Set<String> parameters = new HashSet<>();
+		// Each rendering of a form has another one.
+		Set<String> parameters = new HashSet<>(Set.of(RequestTokens.FIELD));
 		Set<JsonPointer> members = new HashSet<>();
 		for (String entry : entries) {
 			if (entry.isBlank() || entry.equals("/")) {
@@ -64,16 +76,22 @@ final class RequestFingerprinter {
 		if (parameters.contains(Idempotent.EVERYTHING) && entries.length > 1) {
 			throw new IllegalArgumentException("'*' must be the only entry");
 		}
-		return new RequestFingerprinter(conditions, parameters, CanonicalJson.without(members));
+		return new RequestFingerprinter(conditions, parameters, CanonicalJson.without(members),
+				ComparedHeaders.NONE_INCLUDED);
 	}
 
 	/**
-	 * Returns a fingerprinter that also ignores a parameter.
+	 * Returns a fingerprinter that compares these headers.
 	 */
-	RequestFingerprinter alsoWithout(String parameter) {
-		Set<String> all = new HashSet<>(this.ignored);
-		all.add(parameter);
-		return new RequestFingerprinter(this.conditions, all, this.json);
+	RequestFingerprinter with(ComparedHeaders compared) {
+		return new RequestFingerprinter(this.conditions, this.ignored, this.json, compared);
+	}
+
+	/**
+	 * Returns the headers that are compared.
+	 */
+	ComparedHeaders headers() {
+		return this.headers;
 	}
 
 	/**
@@ -83,24 +101,24 @@ final class RequestFingerprinter {
 		return this.ignored.contains(Idempotent.EVERYTHING);
 	}
 
-	Fingerprint fingerprint(BufferedRequest request) {
+	/**
+	 * Computes the fingerprint of a request.
+	 * @param csrfParameter a parameter that is ignored, too, or {@code null}
+	 */
+	Fingerprint fingerprint(BufferedRequest request, @Nullable String csrfParameter) {
 		List<byte[]> parts = new ArrayList<>();
 		if (!ignoresEverything()) {
+			Predicate<@Nullable String> ignores = (name) -> name != null
+					&& (this.ignored.contains(name) || name.equals(csrfParameter));
 			add(parts, request.getMethod());
-			addPath(parts, request.getRequestURI());
-			addParameters(parts, RequestUrl.query(request), RequestUrl::decode);
-			add(parts, (this.conditions != null) ? this.conditions : version(request));
-			addContent(parts, request);
+			addPath(parts, RequestAddress.path(request));
+			addParameters(parts, RequestUrl.query(request), (name) -> ignores.test(RequestUrl.decode(name)));
+			add(parts, Objects.requireNonNullElse(this.conditions, ""));
+			add(parts, (request.getAttribute(VERSION) instanceof String version) ? version : "");
+			addParameters(parts, this.headers.of(request), (name) -> false);
+			addContent(parts, request, ignores);
 		}
 		return Fingerprint.of(parts);
-	}
-
-	/**
-	 * The version that the mapping of a functional endpoint has resolved.
-	 */
-	private static String version(BufferedRequest request) {
-		return (request.getAttribute(HandlerMapping.API_VERSION_ATTRIBUTE) instanceof ApiVersionHolder version
-				&& version.hasVersion()) ? version.getVersion().toString() : "";
 	}
 
 	/**
@@ -115,12 +133,12 @@ final class RequestFingerprinter {
 		parts.add(position, encode(parts.size() - position));
 	}
 
-	private void addParameters(List<byte[]> parts, SortedMap<String, List<String>> parameters,
-			Function<String, @Nullable String> name) {
+	private static void addParameters(List<byte[]> parts, SortedMap<String, List<String>> parameters,
+			Predicate<@Nullable String> ignores) {
 		int position = parts.size();
 		int count = 0;
 		for (Map.Entry<String, List<String>> parameter : parameters.entrySet()) {
-			if (!this.ignored.contains(name.apply(parameter.getKey()))) {
+			if (!ignores.test(parameter.getKey())) {
 				count++;
 				add(parts, parameter.getKey());
 				parts.add(encode(parameter.getValue().size()));
@@ -130,25 +148,25 @@ final class RequestFingerprinter {
 		parts.add(position, encode(count));
 	}
 
-	private void addContent(List<byte[]> parts, BufferedRequest request) {
+	private void addContent(List<byte[]> parts, BufferedRequest request, Predicate<@Nullable String> ignores) {
 		SortedMap<String, List<String>> form = request.form();
 		List<List<String>> multipart = request.parts();
 		byte[] body = request.body();
 		if (form != null) {
 			add(parts, "form");
-			addParameters(parts, form, (name) -> name);
+			addParameters(parts, form, ignores);
 		}
 		if (multipart != null) {
 			add(parts, "multipart");
 			for (List<String> part : multipart) {
-				if (!this.ignored.contains(part.get(0))) {
+				if (!ignores.test(part.get(0))) {
 					part.forEach((text) -> add(parts, text));
 				}
 			}
 		}
 		else if (form != null && request.isForm()) {
 			addParameters(parts, RequestUrl.parameters(new String(body, StandardCharsets.ISO_8859_1)),
-					RequestUrl::decode);
+					(name) -> ignores.test(RequestUrl.decode(name)));
 		}
 		else {
 			byte[] canonical = request.isJson() ? this.json.encode(body) : null;

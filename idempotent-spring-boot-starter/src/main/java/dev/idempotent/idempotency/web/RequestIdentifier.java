@@ -1,9 +1,13 @@
 package dev.idempotent.idempotency.web;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -32,6 +36,8 @@ final class RequestIdentifier {
 
 	private final RequestTokens tokens;
 
+	private final Function<HttpServletRequest, @Nullable String> csrfParameter;
+
 	/**
 	 * Limits how many large bodies are canonicalized at the same time, in arrival order.
 	 * That is CPU-bound and takes up to forty times their size in memory.
@@ -40,16 +46,19 @@ final class RequestIdentifier {
 
 	private final Duration largeBodyTimeout;
 
-	RequestIdentifier(IdempotencyWebSettings settings, IdempotencyScopeResolver scopeResolver, RequestTokens tokens) {
-		this(settings, scopeResolver, tokens, Runtime.getRuntime().availableProcessors(), LARGE_BODY_TIMEOUT);
+	RequestIdentifier(IdempotencyWebSettings settings, IdempotencyScopeResolver scopeResolver, RequestTokens tokens,
+			Function<HttpServletRequest, @Nullable String> csrfParameter) {
+		this(settings, scopeResolver, tokens, csrfParameter, Runtime.getRuntime().availableProcessors(),
+				LARGE_BODY_TIMEOUT);
 	}
 
 	RequestIdentifier(IdempotencyWebSettings settings, IdempotencyScopeResolver scopeResolver, RequestTokens tokens,
-			int largeBodies, Duration largeBodyTimeout) {
+			Function<HttpServletRequest, @Nullable String> csrfParameter, int largeBodies, Duration largeBodyTimeout) {
 		this.namespace = settings.namespace();
 		this.header = new KeyHeader(settings.header());
 		this.scopeResolver = scopeResolver;
 		this.tokens = tokens;
+		this.csrfParameter = csrfParameter;
 		this.largeBodies = new Semaphore(largeBodies, true);
 		this.largeBodyTimeout = largeBodyTimeout;
 	}
@@ -108,7 +117,9 @@ final class RequestIdentifier {
 
 	private Identity identity(IdempotentOperation operation, @Nullable IdempotentOperation action,
 			BufferedRequest request) {
-		Fingerprint fingerprint = operation.fingerprinter().fingerprint(request);
+		boolean parsed = request.form() != null || request.parts() != null;
+		Fingerprint fingerprint = operation.fingerprinter()
+			.fingerprint(request, parsed ? this.csrfParameter.apply(request) : null);
 		Duration retention = operation.settings().retention();
 		if (operation.keySource() == KeySource.TOKEN) {
 			String purpose = operation.settings().name();
@@ -147,7 +158,7 @@ final class RequestIdentifier {
 		String scope = scope(request);
 		if (!scope.isEmpty()) {
 			return IdempotencyKey.of(Kind.FINGERPRINT, this.namespace, scope, operation.settings().name(),
-					fingerprint.digest());
+					addressed(request, fingerprint));
 		}
 		// Equal requests of two unknown callers could be two operations.
 		if (operation.keySource() == KeySource.HEADER_OR_FINGERPRINT) {
@@ -157,6 +168,18 @@ final class RequestIdentifier {
 			.refusal("Nothing was done: this operation takes its idempotency key from the fingerprint, and the caller "
 					+ "is not known, so equal requests of two callers would count as one. Let only authenticated "
 					+ "callers use it, or declare a bean of type IdempotencyScopeResolver.");
+	}
+
+	/**
+	 * Equal requests to two hosts, or behind two prefixes of a gateway, may be those of
+	 * two tenants.
+	 */
+	private static String addressed(HttpServletRequest request, Fingerprint fingerprint) {
+		String prefix = RequestUrl.normalize(RequestAddress.prefix(request));
+		List<byte[]> parts = Stream.of(fingerprint.digest(), RequestAddress.host(request), prefix)
+			.map((text) -> text.getBytes(StandardCharsets.UTF_8))
+			.toList();
+		return Fingerprint.of(parts).digest();
 	}
 
 	private IdempotencyKey key(Kind kind, HttpServletRequest request, String operation, String value) {

@@ -23,6 +23,13 @@ final class RequestTokens {
 	 */
 	static final String FIELD = "_idempotency";
 
+	/**
+	 * What to do with a form whose token is not accepted: an earlier request may have had
+	 * an accepted one.
+	 */
+	static final String LOOK_UP_OR_RELOAD = "If you have sent this form before, it may have been processed: look its "
+			+ "result up. If you have not, load the page again.";
+
 	private final Supplier<OneTimeTokens> tokens;
 
 	private final Supplier<@Nullable Principal> authenticated;
@@ -48,7 +55,8 @@ final class RequestTokens {
 		TokenCheck check = this.tokens.get().verify(text(request, header), purpose, caller(request));
 		return switch (check.outcome()) {
 			case VALID, EXPIRED -> check;
-			case MALFORMED -> throw malformed("The value is not a one-time token. Load the page again.");
+			case MALFORMED -> throw malformed(
+					"Nothing was done for this request: the value is not a one-time token. " + LOOK_UP_OR_RELOAD);
 			case REFUSED -> throw Problem.TOKEN_REFUSED.refusal();
 		};
 	}
@@ -68,8 +76,9 @@ final class RequestTokens {
 			values.add(sent);
 		}
 		if (values.isEmpty()) {
-			throw Problem.KEY_MISSING.refusal("This operation needs a one-time token in the form field " + FIELD
-					+ " or in the header " + header.name() + ". Load the page again.");
+			throw Problem.KEY_MISSING
+				.refusal("This operation needs a one-time token in the form field " + FIELD + " or in the header "
+						+ header.name() + ". Nothing was done for this request. " + LOOK_UP_OR_RELOAD);
 		}
 		if (values.size() > 1) {
 			throw malformed("The request has two different tokens. Send one.");

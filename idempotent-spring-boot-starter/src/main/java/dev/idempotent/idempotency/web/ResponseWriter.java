@@ -102,7 +102,7 @@ final class ResponseWriter {
 						+ "ended before its handler did. Do not end the transaction within the handler",
 				this.request.getMethod(), instance, ex);
 		send(Problem.ROLLED_BACK, "The transaction of the work ended before its handler did, and the rest was rolled "
-				+ "back. Send the request again.", instance);
+				+ "back. Send the request again with the same key.", instance);
 	}
 
 	/**
@@ -112,7 +112,7 @@ final class ResponseWriter {
 		String instance = ProblemTypes.newInstance();
 		warn("The response to a {} request whose work was rolled back could not be stored, so it was not sent ({}): {}",
 				instance, ex);
-		send(Problem.STORE_UNREACHABLE, "Nothing was done. Send the request again.", instance);
+		send(Problem.STORE_UNREACHABLE, "Nothing was done. Send the request again with the same key.", instance);
 	}
 
 	/**

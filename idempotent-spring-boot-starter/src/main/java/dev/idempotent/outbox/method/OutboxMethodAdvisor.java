@@ -39,11 +39,18 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMethodAdvisor.OutboxMethod> {
 
+	/**
+	 * The first status of a response that tells the client of no success.
+	 */
+	private static final int FIRST_ERROR = 400;
+
 	private final Supplier<Outbox> outbox;
 
 	private final Supplier<OutboxTopics> topics;
 
 	private final UnaryOperator<String> placeholders;
+
+	private final Responses responses;
 
 	/**
 	 * Creates an advisor.
@@ -51,13 +58,15 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 	 * @param topics supplies the topics when the first annotation is read
 	 * @param placeholders replaces the placeholders of a topic; throws an
 	 * {@link IllegalArgumentException} for an unknown one
+	 * @param responses reads what methods return of HTTP responses
 	 */
 	public OutboxMethodAdvisor(Supplier<Outbox> outbox, Supplier<OutboxTopics> topics,
-			UnaryOperator<String> placeholders) {
+			UnaryOperator<String> placeholders, Responses responses) {
 		super(TransactionalOutbox.class, Outbox.class);
 		this.outbox = SingletonSupplier.of(outbox);
 		this.topics = SingletonSupplier.of(topics);
 		this.placeholders = placeholders;
+		this.responses = responses;
 	}
 
 	@Override
@@ -67,7 +76,7 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			.stream(TransactionalOutbox.class)
 			.map(MergedAnnotation::synthesize)
 			.toList();
-		return OutboxMethod.of(method, annotations, this.topics.get(), this.placeholders);
+		return OutboxMethod.of(method, annotations, this.topics.get(), this.placeholders, this.responses);
 	}
 
 	@Override
@@ -81,16 +90,82 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 	}
 
 	/**
+	 * Reads the HTTP responses that methods return, with what the application has for it.
+	 */
+	public interface Responses {
+
+		/**
+		 * For applications without HTTP.
+		 */
+		Responses NONE = new Responses() {
+
+			@Override
+			public boolean hasStatus(AnnotatedMethod method) {
+				return false;
+			}
+
+			@Override
+			public boolean isEmpty(AnnotatedMethod method) {
+				return false;
+			}
+
+			@Override
+			public @Nullable Integer status(AnnotatedMethod method, @Nullable Object result) {
+				return null;
+			}
+
+			@Override
+			public @Nullable Object body(@Nullable Object result) {
+				return result;
+			}
+
+		};
+
+		/**
+		 * Returns whether each call of a method has a status: it handles web requests, or
+		 * returns a response.
+		 * @param method the method
+		 * @return whether it has one
+		 */
+		boolean hasStatus(AnnotatedMethod method);
+
+		/**
+		 * Returns whether a method returns a response that never has a body.
+		 * @param method the method
+		 * @return whether its body is declared as {@code Void}
+		 */
+		boolean isEmpty(AnnotatedMethod method);
+
+		/**
+		 * Returns the status of a call that has returned.
+		 * @param method the method
+		 * @param result what it has returned
+		 * @return the status, or {@code null} if the call is not that of a web handler
+		 * and has returned no response
+		 */
+		@Nullable Integer status(AnnotatedMethod method, @Nullable Object result);
+
+		/**
+		 * Returns the body of a response.
+		 * @param result what a method has returned
+		 * @return its body, or the result itself if it is not a response
+		 */
+		@Nullable Object body(@Nullable Object result);
+
+	}
+
+	/**
 	 * The events that follow from a call of an annotated method.
 	 */
-	record OutboxMethod(List<String> parameterNames, List<EventMapping> mappings) {
+	record OutboxMethod(AnnotatedMethod method, List<String> parameterNames, List<EventMapping> mappings,
+			Responses responses) {
 
 		/**
 		 * Reads the annotations of a method.
 		 * @throws dev.idempotent.IdempotentConfigurationException if one is invalid
 		 */
 		static OutboxMethod of(AnnotatedMethod method, List<TransactionalOutbox> annotations, OutboxTopics topics,
-				UnaryOperator<String> placeholders) {
+				UnaryOperator<String> placeholders, Responses responses) {
 			List<String> names = method.parameterNames();
 			List<EventMapping> mappings = new ArrayList<>();
 			for (TransactionalOutbox annotation : annotations) {
@@ -98,14 +173,17 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 						(topic) -> topic(method, topic, annotation.type(), topics, placeholders));
 				if (mapping.refersTo(EventMapping.RESULT)) {
 					requireUnambiguous(method, names, EventMapping.RESULT, "the result of the method");
-					requireResult(method);
+					requireResult(method, responses);
+				}
+				if (mapping.refersTo(EventMapping.STATUS) && !names.contains(EventMapping.STATUS)) {
+					requireStatus(method, responses);
 				}
 				if (annotation.forEach() && mapping.refersTo(EventMapping.ITEM)) {
 					requireUnambiguous(method, names, EventMapping.ITEM, "an element of the payload");
 				}
 				mappings.add(mapping);
 			}
-			return new OutboxMethod(names, mappings);
+			return new OutboxMethod(method, names, mappings, responses);
 		}
 
 		/**
@@ -114,12 +192,23 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 		 * call
 		 */
 		List<OutboxEvent> events(@Nullable Object[] arguments, @Nullable Object result) {
+			Integer status = this.responses.status(this.method, result);
 			Map<String, @Nullable Object> variables = new HashMap<>();
+			variables.put(EventMapping.STATUS, status);
 			for (int i = 0; i < this.parameterNames.size(); i++) {
 				variables.put(this.parameterNames.get(i), arguments[i]);
 			}
-			variables.put(EventMapping.RESULT, result);
-			return this.mappings.stream().flatMap((mapping) -> mapping.events(variables).stream()).toList();
+			variables.put(EventMapping.RESULT, this.responses.body(result));
+			boolean refused = status != null && status >= FIRST_ERROR;
+			return this.mappings.stream()
+				.filter((mapping) -> !refused || decidesByStatus(mapping))
+				.flatMap((mapping) -> mapping.events(variables).stream())
+				.toList();
+		}
+
+		private boolean decidesByStatus(EventMapping mapping) {
+			return !this.parameterNames.contains(EventMapping.STATUS) && mapping.condition() != null
+					&& mapping.condition().refersTo(EventMapping.STATUS);
 		}
 
 		private static String topic(AnnotatedMethod method, String stated, String type, OutboxTopics topics,
@@ -157,9 +246,17 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			}
 		}
 
-		private static void requireResult(AnnotatedMethod method) {
+		private static void requireStatus(AnnotatedMethod method, Responses responses) {
+			if (!responses.hasStatus(method)) {
+				throw method.invalid(
+						"refers to #status, and is not a web handler of Spring MVC and returns no HTTP response",
+						"Use #result or a parameter in the condition, or return a ResponseEntity.", null);
+			}
+		}
+
+		private static void requireResult(AnnotatedMethod method, Responses responses) {
 			Class<?> returned = method.method().getReturnType();
-			if (returned == void.class || returned == Void.class) {
+			if (returned == void.class || returned == Void.class || responses.isEmpty(method)) {
 				throw method.invalid("returns nothing, and an expression refers to #result",
 						"Set a payload, such as payload = \"#order\".", null);
 			}
@@ -192,6 +289,8 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 
 		static final String RESULT = "result";
 
+		static final String STATUS = "status";
+
 		static final String ITEM = "item";
 
 		static EventMapping of(AnnotatedMethod method, TransactionalOutbox annotation, List<String> parameterNames,
@@ -204,14 +303,17 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			}
 			Set<String> variables = new HashSet<>(parameterNames);
 			variables.add(RESULT);
+			Set<String> inConditions = new HashSet<>(variables);
+			inConditions.add(STATUS);
 			Set<String> perItem = new HashSet<>(variables);
 			if (annotation.forEach()) {
 				perItem.add(ITEM);
+				inConditions.add(ITEM);
 			}
 			return new EventMapping(method.describe(), annotation.type(), topics.apply(annotation.topic()),
 					annotation.forEach(), annotation.ordered(), parse(method, annotation.payload(), variables),
 					annotation.key().isEmpty() ? null : parse(method, annotation.key(), perItem),
-					annotation.condition().isEmpty() ? null : parse(method, annotation.condition(), perItem));
+					annotation.condition().isEmpty() ? null : parse(method, annotation.condition(), inConditions));
 		}
 
 		boolean refersTo(String variable) {
@@ -223,6 +325,9 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			if (!this.forEach) {
 				return applies(variables) ? List.of(event(variables, value("payload", this.payload, variables)))
 						: List.of();
+			}
+			if (this.condition != null && !this.condition.refersTo(ITEM) && !applies(variables)) {
+				return List.of();
 			}
 			List<OutboxEvent> events = new ArrayList<>();
 			for (Object item : items(value("payload", this.payload, variables))) {
@@ -300,7 +405,9 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			}
 			catch (ParseException | IllegalArgumentException ex) {
 				throw method.invalid("has the invalid expression '" + text + "': " + ex.getMessage(),
-						"Write SpEL over the parameters and #result, such as #result.id.", ex);
+						"Write SpEL over the parameters and #result, such as #result.id; a condition of a web handler can use "
+								+ "#status, too.",
+						ex);
 			}
 		}
 

@@ -15,6 +15,7 @@ import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.beans.factory.aot.AotServices;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken;
+import org.springframework.web.servlet.HandlerMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -51,6 +52,7 @@ class LibraryHintsTests {
 	void includeOptionalClassesThatArePresent() {
 		assertThat(RuntimeHintsPredicates.reflection().onType(SecurityContextHolder.class)).accepts(this.hints);
 		assertThat(RuntimeHintsPredicates.reflection().onType(OAuth2AuthenticationToken.class)).accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onType(HandlerMapping.class)).accepts(this.hints);
 		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(PGStatement.class, "setPrepareThreshold"))
 			.accepts(this.hints);
 	}

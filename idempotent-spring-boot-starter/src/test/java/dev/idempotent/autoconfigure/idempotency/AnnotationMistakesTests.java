@@ -150,6 +150,31 @@ class AnnotationMistakesTests {
 				"Remove key");
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { MistakenHandlers.BlankHeader.class, MistakenHandlers.MalformedHeader.class })
+	void includeAHeaderWithoutAName(Class<?> controller) {
+		assertStops(controller, "an entry is not the name of a header", "such as X-Account");
+	}
+
+	@Test
+	void includeAHeaderTwice() {
+		assertStops(MistakenHandlers.HeaderTwice.class, "includes [X-Account, x-account]: 'x-account' occurs twice",
+				"each header once");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { MistakenHandlers.KeyHeaderIncluded.class, MistakenHandlers.CredentialsIncluded.class,
+			MistakenHandlers.TraceIncluded.class })
+	void includeAHeaderThatDiffersInARetry(Class<?> controller) {
+		assertStops(controller, "is the key, or may have another value in a retry", "that a retry repeats");
+	}
+
+	@Test
+	void includeAHeaderWhereEverythingIsIgnored() {
+		assertStops(MistakenHandlers.EverythingIgnoredButAHeader.class, "ignores everything and includes headers",
+				"Remove include");
+	}
+
 	@Test
 	void doNotIncludeATokenWithASecretAndAName() {
 		this.application.withUserConfiguration(MistakenHandlers.TokenWithoutSecret.class)

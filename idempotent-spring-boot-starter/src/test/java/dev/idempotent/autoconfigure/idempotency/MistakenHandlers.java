@@ -329,4 +329,74 @@ final class MistakenHandlers {
 
 	}
 
+	@RestController
+	static class BlankHeader {
+
+		@Idempotent(include = " ")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class MalformedHeader {
+
+		@Idempotent(include = "X-Account: 1")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class HeaderTwice {
+
+		@Idempotent(include = { "X-Account", "x-account" })
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class KeyHeaderIncluded {
+
+		@Idempotent(include = "idempotency-key")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class CredentialsIncluded {
+
+		@Idempotent(include = "Authorization")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class TraceIncluded {
+
+		@Idempotent(include = { "X-Account", "traceparent" })
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class EverythingIgnoredButAHeader {
+
+		@Idempotent(key = "#body.id", name = "place", ignore = "*", include = "X-Account")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
 }

@@ -59,8 +59,8 @@ class DeploymentsIntegrationTests {
 						(next, id) -> next.place(new RenamedMember.Order(id, 5)), Outcome.MISMATCHED),
 				new Change<>("an entry of ignore", OneMoreIgnored.class, (next, id) -> next.place(new Order(id, 5)),
 						Outcome.MISMATCHED),
-				new Change<>("another result", OtherResult.class, (next, id) -> String.valueOf(next.place(new Order(id, 5))),
-						Outcome.REFUSED),
+				new Change<>("another result", OtherResult.class,
+						(next, id) -> String.valueOf(next.place(new Order(id, 5))), Outcome.REFUSED),
 				new Change<>("another key", OtherKey.class, (next, id) -> next.place(new Order(id, 5)), Outcome.RUN),
 				new Change<>("another name", OtherName.class, (next, id) -> next.place(new Order(id, 5)), Outcome.RUN));
 	}

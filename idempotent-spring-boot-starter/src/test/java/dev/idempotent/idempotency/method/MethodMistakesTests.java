@@ -61,6 +61,8 @@ class MethodMistakesTests {
 						"without from = KeySource.TOKEN"),
 				arguments(UnfitMethods.TokenOnListener.class, "one-time token, and is not a web handler",
 						"Move the annotation to the web handler"),
+				arguments(UnfitMethods.IncludesHeader.class, "includes headers of requests, and is not a web handler",
+						"all arguments are compared"),
 				arguments(UnfitMethods.UnknownVariable.class, "no variable #order, only #id", "SpEL"),
 				arguments(UnfitMethods.Malformed.class, "key expression '#id['", "SpEL"),
 				arguments(UnfitMethods.UnknownIgnored.class, "no parameter 'sentAt', only [id]", "names of parameters"),

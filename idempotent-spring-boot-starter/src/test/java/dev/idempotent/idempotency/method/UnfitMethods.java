@@ -135,6 +135,15 @@ final class UnfitMethods {
 
 	}
 
+	static class IncludesHeader {
+
+		@Idempotent(key = "#id", name = "place", include = "X-Account")
+		public String place(String id) {
+			return id;
+		}
+
+	}
+
 	static class NoKey {
 
 		@Idempotent

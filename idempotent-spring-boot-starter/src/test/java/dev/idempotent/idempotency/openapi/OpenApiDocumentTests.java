@@ -82,6 +82,7 @@ class OpenApiDocumentTests {
 			/declared      | post | idempotency-key: required
 			/holds         | post | Idempotency-Key: required
 			/releases      | post | Idempotency-Key: required, Idempotency-Cancels: required
+			/accounts      | post | X-Branch, Idempotency-Key: required, X-Account
 			/plain         | post |
 			""")
 	void haveTheHeadersThatAnOperationTakes(String path, String method, String headers) {
@@ -215,7 +216,12 @@ class OpenApiDocumentTests {
 		void submit(@RequestPart Order order) {
 		}
 
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m", name = "orders.merge")
+		@Idempotent(include = { "X-Account", "x-branch", "Host" })
+		@PostMapping("/accounts")
+		void pay(@RequestHeader(name = "X-Branch", required = false) String branch) {
+		}
+
+		@Idempotent(from = KeySource.FINGERPRINT, name = "merge", retention = "1m")
 		@PostMapping("/fingerprint")
 		void merge() {
 		}

@@ -111,7 +111,11 @@ class GuaranteesIntegrationTests {
 			""")
 	void refusesAKeyThatWasUsedForAnotherRequest(String path, String body) {
 		application.post("/orders", ORDER, KEY, this.key);
-		assertProblem(application.post(path, body, KEY, this.key), "key-reused");
+		HttpResponse<byte[]> other = application.post(path, body, KEY, this.key);
+		assertProblem(other, "key-reused");
+		assertThat(text(other)).contains("Nothing was done for this request", "it counts",
+				"send the first request again unchanged, or look it up",
+				"another key only for what you want as a second operation");
 		assertThat(this.operations.runs()).isOne();
 	}
 

@@ -59,7 +59,9 @@ class KeySourcesIntegrationTests {
 		assertThat(text(application.post(path, "{\"event\":8}"))).isEqualTo("run 2");
 		assertRefused(application.post(path, "{\"event\":7,\"more\":1}"), 422, "key-reused");
 		assertThat(text(application.post(path, "{\"event\":7,\"more\":1}"))).contains("derives its idempotency key")
-			.doesNotContain("new key");
+			.contains("The first one counts. It was processed, or is in progress.")
+			.contains("send the first request again unchanged, or look it up")
+			.doesNotContain("another key");
 		assertRefused(application.post(path, "{}"), 400, "key-missing");
 		assertRefused(application.post(path, "{\"event\":7,\"more\":1e10000000}"), 400, "request-malformed");
 	}

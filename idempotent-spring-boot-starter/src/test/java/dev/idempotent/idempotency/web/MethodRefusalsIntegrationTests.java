@@ -48,13 +48,19 @@ class MethodRefusalsIntegrationTests {
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
 	static final RunningApplication application = RunningApplication
-		.of(() -> WebApplication.start(Application.class, redis));
+		.of(() -> WebApplication.start(Application.class, redis, "idempotent.namespace=refusals"));
 
 	@ParameterizedTest
 	@CsvSource({ "pending, in-progress", "mismatch, key-reused", "result, response-not-kept",
 			"store, store-unreachable" })
 	void areAnsweredAsTheFilterAnswersThem(String refusal, String problem) {
 		assertProblem(application.post("/refused", '"' + refusal + '"'), problem);
+	}
+
+	@Test
+	void sayThatTheFirstOneCounts() {
+		assertThat(text(application.post("/refused", "\"mismatch\""))).contains("the first one counts")
+			.contains("send the first request again unchanged, or look it up");
 	}
 
 	@Test
@@ -121,7 +127,7 @@ class MethodRefusalsIntegrationTests {
 
 	static class Service {
 
-		@Idempotent(key = "#id", name = "service.place")
+		@Idempotent(key = "#id", name = "service-place")
 		public String place(String id) {
 			return UUID.randomUUID().toString();
 		}

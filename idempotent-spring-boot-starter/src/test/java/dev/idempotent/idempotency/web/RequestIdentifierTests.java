@@ -44,7 +44,8 @@ class RequestIdentifierTests {
 
 	@Test
 	void limitsNoSmallRequests() {
-		assertThat(new RequestIdentifier(SETTINGS, (request) -> "", tokens(), 0, Duration.ofMillis(1)))
+		assertThat(
+				new RequestIdentifier(SETTINGS, (request) -> "", tokens(), (request) -> null, 0, Duration.ofMillis(1)))
 			.satisfies((identifier) -> assertThat(identify(identifier, 200).expired()).isFalse());
 	}
 
@@ -89,7 +90,7 @@ class RequestIdentifierTests {
 	}
 
 	private static RequestIdentifier identifier(Duration timeout, IdempotencyScopeResolver scopeResolver) {
-		return new RequestIdentifier(SETTINGS, scopeResolver, tokens(), 1, timeout);
+		return new RequestIdentifier(SETTINGS, scopeResolver, tokens(), (request) -> null, 1, timeout);
 	}
 
 	private static RequestTokens tokens() {

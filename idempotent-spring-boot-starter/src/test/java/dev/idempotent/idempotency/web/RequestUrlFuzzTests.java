@@ -65,7 +65,7 @@ class RequestUrlFuzzTests {
 
 	private static String digest(MockHttpServletRequest request) {
 		try {
-			return RequestFingerprinter.of(null).fingerprint(BufferedRequest.read(request, 0)).digest();
+			return RequestFingerprinter.of(null).fingerprint(BufferedRequest.read(request, 0), null).digest();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.web;
 
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.UUID;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -55,6 +57,18 @@ class SelectedHandlersIntegrationTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "/orders", "/fixed", "/required" })
+	void refusesAKeyForAnotherVersionOfOneHandler(String path) {
+		String key = UUID.randomUUID().toString();
+		try (WebApplication application = start(Application.class)) {
+			assertThat(post(application, path, key, "X-Version", "1", "X-Action", "charge")).isEqualTo("200 first");
+			assertThat(post(application, path, key, "X-Version", "1.5", "X-Action", "charge")).startsWith("422");
+			assertThat(post(application, path, key, "X-Version", "1", "X-Action", "charge")).isEqualTo("200 first");
+			assertThat(runs(application)).isEqualTo(1);
+		}
+	}
+
 	@Test
 	void recognizesARetryWhoseVersionHasATextOfItsOwn() {
 		String key = UUID.randomUUID().toString();
@@ -80,16 +94,18 @@ class SelectedHandlersIntegrationTests {
 	}
 
 	private static WebApplication start(Class<?> source) {
-		return WebApplication.start(source, redis, "idempotent.web.required-for=POST /required,POST /functions");
+		return WebApplication.start(source, redis, "idempotent.namespace=selected",
+				"idempotent.web.required-for=POST /required,POST /functions");
 	}
 
-	private static String post(WebApplication application, String path, String key, String header, String value) {
-		HttpResponse<byte[]> response = application.send(application.request(path)
+	private static String post(WebApplication application, String path, String key, String... headers) {
+		HttpRequest.Builder request = application.request(path)
 			.headers("Idempotency-Key", key)
-			.setHeader("Content-Type", "application/json")
-			.setHeader(header, value)
-			.POST(BodyPublishers.ofString("{}"))
-			.build());
+			.setHeader("Content-Type", "application/json");
+		for (int i = 0; i < headers.length; i += 2) {
+			request.setHeader(headers[i], headers[i + 1]);
+		}
+		HttpResponse<byte[]> response = application.send(request.POST(BodyPublishers.ofString("{}")).build());
 		return response.statusCode() + " " + WebApplication.text(response).replace("\"", "");
 	}
 
@@ -127,7 +143,7 @@ class SelectedHandlersIntegrationTests {
 		}
 
 		@PostMapping(path = "/fingerprint", version = "1+")
-		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m", name = "orders.by-fingerprint")
+		@Idempotent(from = KeySource.FINGERPRINT, name = "by-fingerprint", retention = "1m")
 		String byFingerprint() {
 			return first();
 		}
@@ -189,6 +205,7 @@ class SelectedHandlersIntegrationTests {
 		public void configureApiVersioning(ApiVersionConfigurer versions) {
 			versions.useRequestHeader("X-Version")
 				.useMediaTypeParameter(MediaType.APPLICATION_JSON, "version")
+				.addSupportedVersions("1.5")
 				.setVersionRequired(false);
 		}
 

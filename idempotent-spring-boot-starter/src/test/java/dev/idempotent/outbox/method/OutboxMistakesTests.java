@@ -13,6 +13,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.jta.JtaTransactionManager;
 
@@ -30,11 +31,14 @@ class OutboxMistakesTests {
 		assertStops(UnknownVariable.class, "there is no variable #order", "#result");
 		assertStops(ReachesTypes.class, "is not allowed, only the variables #result");
 		assertStops(ItemWithoutForEach.class, "there is no variable #item");
+		assertStops(StatusInPayload.class, "there is no variable #status", "condition");
 	}
 
 	@Test
 	void refusesAnUnavailableResult() {
 		assertStops(ReturnsNothing.class, "returns nothing", "payload");
+		assertStops(ReturnsNoBody.class, "returns nothing", "payload");
+		assertStops(NoStatus.class, "refers to #status, and is not a web handler", "ResponseEntity");
 		assertStops(ReturnsLater.class,
 				"returns a CompletableFuture, whose value may be known only after its transaction");
 	}
@@ -168,6 +172,36 @@ class OutboxMistakesTests {
 		@TransactionalOutbox(type = "order.created")
 		String place() {
 			return "placed";
+		}
+
+	}
+
+	static class StatusInPayload {
+
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#status")
+		ResponseEntity<String> place() {
+			return ResponseEntity.ok("placed");
+		}
+
+	}
+
+	static class NoStatus {
+
+		@Transactional
+		@TransactionalOutbox(type = "order.created", condition = "#status < 300")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+	static class ReturnsNoBody {
+
+		@Transactional
+		@TransactionalOutbox(type = "order.created")
+		ResponseEntity<Void> place() {
+			return ResponseEntity.noContent().build();
 		}
 
 	}

@@ -1,0 +1,60 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.regex.Pattern;
+
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import org.springframework.security.web.csrf.CsrfToken;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The parameter that Spring Security adds to each rendering of a form, with another value
+ * each time, if the application has it.
+ */
+final class CsrfParameters {
+
+	private static final boolean withSecurity = ClassUtils.isPresent("org.springframework.security.web.csrf.CsrfToken",
+			CsrfParameters.class.getClassLoader());
+
+	/**
+	 * What the value of such a parameter looks like, masked or not.
+	 */
+	private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9+/=_.~-]{32,}");
+
+	private CsrfParameters() {
+	}
+
+	/**
+	 * Returns the name of the parameter of a form that was sent.
+	 * @param request the request, whose form the container has parsed
+	 * @return {@code null} if there is none
+	 */
+	static @Nullable String nameIn(HttpServletRequest request) {
+		return (withSecurity && mayHaveToken(request)) ? Tokens.parameter(request) : null;
+	}
+
+	/**
+	 * Spring Security defers loading its token, and creates one, with a session or a
+	 * cookie, if none was stored: a client without either has none, and needs none where
+	 * the protection is off.
+	 */
+	private static boolean mayHaveToken(HttpServletRequest request) {
+		return (request.getCookies() != null || request.getSession(false) != null) && request.getParameterMap()
+			.values()
+			.stream()
+			.anyMatch((values) -> values.length == 1 && TOKEN.matcher(values[0]).matches());
+	}
+
+	/**
+	 * Loaded only if its Spring Security class is present.
+	 */
+	private static final class Tokens {
+
+		static @Nullable String parameter(HttpServletRequest request) {
+			return (request.getAttribute(CsrfToken.class.getName()) instanceof CsrfToken token)
+					? token.getParameterName() : null;
+		}
+
+	}
+
+}

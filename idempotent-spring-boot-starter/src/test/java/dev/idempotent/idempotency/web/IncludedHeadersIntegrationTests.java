@@ -1,0 +1,167 @@
+package dev.idempotent.idempotency.web;
+
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
+import dev.idempotent.testing.WebApplication;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.Resource;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RestController;
+
+import static dev.idempotent.testing.DocumentedProblem.assertProblem;
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Headers that decide the work of a handler, because it includes them, or because they
+ * select a part of its response.
+ */
+class IncludedHeadersIntegrationTests {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication
+		.of(() -> WebApplication.start(Application.class, redis, "idempotent.namespace=included"))
+		.resetting(Accounts.class, Accounts::reset);
+
+	private final String key = UUID.randomUUID().toString();
+
+	@Test
+	void areComparedWithTheFirstRequest() {
+		assertThat(text(pay("X-Account", "1"))).isEqualTo("run 1 of 1");
+		assertProblem(pay("X-Account", "2"), "key-reused");
+		assertProblem(pay("X-Other", "1"), "key-reused");
+		assertProblem(pay("X-Account", ""), "key-reused");
+		assertProblem(pay("X-Account", "1", "X-Account", "2"), "key-reused");
+		assertThat(text(pay("x-account", "1", "X-Other", "2"))).isEqualTo("run 1 of 1");
+		assertThat(application.bean(Accounts.class).runs()).isOne();
+	}
+
+	@Test
+	void differIfMissingFromAnEmptyOne() {
+		assertThat(text(pay("X-Other", "1"))).isEqualTo("run 1 of null");
+		assertProblem(pay("X-Account", ""), "key-reused");
+		assertThat(text(pay("X-Other", "2"))).isEqualTo("run 1 of null");
+	}
+
+	@Test
+	void keepTheOrderOfTheirValues() {
+		HttpResponse<byte[]> first = pay("X-Account", "1", "X-Account", "2");
+		assertThat(first.statusCode()).isEqualTo(200);
+		assertProblem(pay("X-Account", "2", "X-Account", "1"), "key-reused");
+		assertThat(text(pay("X-Account", "1", "X-Account", "2"))).isEqualTo(text(first));
+	}
+
+	@Test
+	void areTheHostThatTheClientHasAddressed() {
+		assertThat(pay("X-Forwarded-Host", "a.example.com").statusCode()).isEqualTo(200);
+		assertProblem(pay("X-Forwarded-Host", "b.example.com"), "key-reused");
+		assertThat(pay("X-Forwarded-Host", "A.example.com:8443").statusCode()).isEqualTo(200);
+		assertThat(application.bean(Accounts.class).runs()).isOne();
+	}
+
+	@Test
+	void arePartOfKeysThatAreTheFingerprint() {
+		String body = '"' + this.key + '"';
+		assertThat(text(application.post("/equal", body, "X-Account", "1"))).isEqualTo("run 1 of 1");
+		assertThat(text(application.post("/equal", body, "X-Account", "2"))).isEqualTo("run 2 of 2");
+		assertThat(text(application.post("/equal", body, "X-Account", "1"))).isEqualTo("run 1 of 1");
+	}
+
+	@Test
+	void areThoseOfAPartOfTheResponse() {
+		HttpResponse<byte[]> part = report("Range", "bytes=0-2");
+		assertThat(part.statusCode()).isEqualTo(206);
+		assertThat(text(part)).isEqualTo("012");
+		assertProblem(report("X-Other", "1"), "key-reused");
+		assertProblem(report("Range", "bytes=3-4"), "key-reused");
+		assertProblem(report("Range", "bytes=0-2", "If-Range", "\"1\""), "key-reused");
+		HttpResponse<byte[]> retry = report("Range", "bytes=0-2");
+		assertThat(retry.statusCode()).isEqualTo(206);
+		assertThat(text(retry)).isEqualTo("012");
+	}
+
+	private HttpResponse<byte[]> pay(String... headers) {
+		return post("/pay", headers);
+	}
+
+	private HttpResponse<byte[]> report(String... headers) {
+		return post("/report", headers);
+	}
+
+	private HttpResponse<byte[]> post(String path, String... headers) {
+		return application.send(application.request(path)
+			.header("Idempotency-Key", this.key)
+			.header("Content-Type", "application/json")
+			.headers(headers)
+			.POST(BodyPublishers.ofString("{}"))
+			.build());
+	}
+
+	@RestController
+	static class Accounts {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		int runs() {
+			return this.runs.get();
+		}
+
+		void reset() {
+			this.runs.set(0);
+		}
+
+		@PostMapping("/pay")
+		@Idempotent(include = { "X-Account", "host" })
+		String pay(@RequestHeader(name = "X-Account", required = false) @Nullable String account) {
+			return "run " + this.runs.incrementAndGet() + " of " + account;
+		}
+
+		@PostMapping("/equal")
+		@Idempotent(from = KeySource.FINGERPRINT, name = "equal", retention = "1m", include = "X-Account")
+		String equal(@RequestHeader("X-Account") String account) {
+			return pay(account);
+		}
+
+		@PostMapping("/report")
+		@Idempotent
+		Resource report() {
+			this.runs.incrementAndGet();
+			return new ByteArrayResource("0123456789".getBytes(StandardCharsets.US_ASCII));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Accounts.class)
+	static class Application {
+
+		@Bean
+		IdempotencyScopeResolver scopeResolver() {
+			return (request) -> "caller";
+		}
+
+	}
+
+}
