@@ -96,7 +96,8 @@ class OrderFormIntegrationTests {
 		this.visitor.type("amount", "2");
 		this.visitor.submit();
 		assertThat(this.visitor.status()).isEqualTo(422);
-		assertThat(this.visitor.texts("#detail").get(0)).contains("the first one with this token had different content, and it counts");
+		assertThat(this.visitor.texts("#detail").get(0))
+			.contains("the first one with this token had different content, and it counts");
 		assertThat(ordersInTheDatabase()).isOne();
 		this.visitor.follow("Start another order");
 		this.visitor.type("userId", this.user);
@@ -133,17 +134,19 @@ class OrderFormIntegrationTests {
 	void refusesAnExpiredToken(@Value("${idempotent.token.secrets}") String secret) throws Exception {
 		this.visitor.loadForm(this.user);
 		this.visitor.type("_idempotency", ExpiredToken.signedWith(secret));
-		assertRefused(410, "Nothing was done for this request: the token has expired. If you have sent this form before, "
-				+ "it may have been processed: look its result up. If you have not, load the page again.");
+		assertRefused(410,
+				"Nothing was done for this request: the token has expired. If you have sent this form before, "
+						+ "it may have been processed: look its result up. If you have not, load the page again.");
 	}
 
 	@Test
 	void refusesATokenThatAnotherSecretHasSigned() throws Exception {
 		this.visitor.loadForm(this.user);
 		this.visitor.type("_idempotency", ExpiredToken.signedWith("demo:" + "A".repeat(44)));
-		assertRefused(403, "Nothing was done for this request: the token was not issued for this operation and this caller. "
-				+ "If you have sent this form before, it may have been processed: look its result up. If you have not, "
-				+ "load the page again.");
+		assertRefused(403,
+				"Nothing was done for this request: the token was not issued for this operation and this caller. "
+						+ "If you have sent this form before, it may have been processed: look its result up. If you have not, "
+						+ "load the page again.");
 	}
 
 	@Test

@@ -25,6 +25,7 @@ import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
@@ -83,6 +84,11 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 			.forEach(this::rejectAsyncAdvice);
 		this.report.addHandlers(this.operations.load(mappings, this.settings, this.defaults, this.transactionSource),
 				this.settings.requiredFor());
+		// Functional endpoints have paths that cannot be listed.
+		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, RouterFunction.class, true,
+				false).length == 0) {
+			RequiredForCheck.warnOfUnmatched(this.settings.requiredFor(), mappings);
+		}
 		if (this.beanFactory.getBeanProvider(OneTimeTokens.class).getIfAvailable() == null) {
 			this.operations.rejectTokenKeys();
 		}

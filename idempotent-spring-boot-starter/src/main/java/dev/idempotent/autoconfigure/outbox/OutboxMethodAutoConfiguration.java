@@ -1,18 +1,25 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
-import dev.idempotent.outbox.method.OutboxMethodAdvisor;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor.Responses;
+import dev.idempotent.outbox.method.OutboxMethodAdvisor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -23,6 +30,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
@@ -40,6 +48,8 @@ final class OutboxMethodAutoConfiguration {
 	private static final boolean WITH_MVC = Stream
 		.of("org.springframework.web.servlet.HandlerMapping", "jakarta.servlet.http.HttpServletResponse")
 		.allMatch((name) -> ClassUtils.isPresent(name, OutboxMethodAutoConfiguration.class.getClassLoader()));
+
+	private static final Logger logger = LoggerFactory.getLogger(OutboxMethodAutoConfiguration.class);
 
 	/**
 	 * Runs after the post-processors of {@code @Idempotent}, so that its advice is within
@@ -62,10 +72,13 @@ final class OutboxMethodAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	SmartInitializingSingleton outboxMethodsCheck(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<OutboxActivation> activation, ObjectProvider<OutboxTableCheck> tables) {
+			ObjectProvider<OutboxActivation> activation, ObjectProvider<OutboxTableCheck> tables,
+			ObjectProvider<OutboxProperties> properties, Environment environment) {
 		return () -> {
-			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check().size();
+			List<AnnotatedMethod> methods = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check();
+			int found = methods.size();
 			if (found > 0) {
+				properties.ifAvailable((outbox) -> warnOfUnusedTopics(outbox, methods, environment));
 				tables.ifAvailable((check) -> check.requireTables("There is a @TransactionalOutbox method"));
 				DatabaseRequirements.requireOtherThanJta(beanFactory, "There is a @TransactionalOutbox method");
 				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
@@ -73,6 +86,35 @@ final class OutboxMethodAutoConfiguration {
 				activation.ifAvailable((outbox) -> outbox.activate(cause));
 			}
 		};
+	}
+
+	/**
+	 * A misspelled topic keeps its default. Code that appends by itself may use any
+	 * topic, so this is only a warning.
+	 */
+	private static void warnOfUnusedTopics(OutboxProperties properties, List<AnnotatedMethod> methods,
+			Environment environment) {
+		Set<String> used = methods.stream()
+			.map((method) -> AnnotatedElementUtils.findMergedAnnotation(method.method(), TransactionalOutbox.class))
+			.flatMap(Stream::ofNullable)
+			.map((annotation) -> annotation.topic().isEmpty() ? properties.defaultTopic(environment)
+					: environment.resolvePlaceholders(annotation.topic()))
+			.flatMap(Stream::ofNullable)
+			.collect(Collectors.toCollection(TreeSet::new));
+		Stream.ofNullable(properties.defaultTopic(environment)).forEach(used::add);
+		String unused = properties.topics()
+			.keySet()
+			.stream()
+			.filter((topic) -> !topic.startsWith(OutboxTopics.HANDLERS + ":") && !used.contains(topic))
+			.map((topic) -> "idempotent.outbox.topics.[" + topic + "]")
+			.sorted()
+			.collect(Collectors.joining(", "));
+		if (!unused.isEmpty()) {
+			logger
+				.warn("No @TransactionalOutbox method appends to the topic of {}, and it is not the default topic, so the "
+						+ "property has no effect unless code appends to it with the Outbox. Correct its name; the topics are {}",
+						unused, used);
+		}
 	}
 
 	private static OutboxTopics require(ObjectProvider<OutboxTopics> topics) {

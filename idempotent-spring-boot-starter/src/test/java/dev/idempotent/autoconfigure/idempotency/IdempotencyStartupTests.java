@@ -111,6 +111,22 @@ class IdempotencyStartupTests {
 						+ ".place(), 'PUT /api/**' (idempotent.web.required-for). "));
 	}
 
+	@Test
+	void tellsOfRulesThatMatchNoHandler(CapturedOutput output) {
+		this.application.withUserConfiguration(Orders.class)
+			.withPropertyValues("idempotent.web.required-for=POST /order, POST /ordres/**, PATCH /**")
+			.run((context) -> assertThat(output)
+				.containsOnlyOnce("no controller method is mapped to [POST /order, POST /ordres/**, PATCH /**]")
+				.contains("POST /orders"));
+	}
+
+	@Test
+	void isSilentAboutRulesThatMatchAHandler(CapturedOutput output) {
+		this.application.withUserConfiguration(Orders.class)
+			.withPropertyValues("idempotent.web.required-for=POST /**, POST /orders, POST /{*rest}, DELETE /orders/*")
+			.run((context) -> assertThat(output).doesNotContain("no controller method is mapped"));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "lease", "transaction" })
 	void isSilentOnceTheApplicationHasChosen(String guarantee, CapturedOutput output) {

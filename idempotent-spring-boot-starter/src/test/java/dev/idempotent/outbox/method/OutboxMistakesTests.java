@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.method;
 
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import javax.sql.DataSource;
@@ -12,7 +13,13 @@ import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.jta.JtaTransactionManager;
@@ -23,6 +30,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Mistakes stop the application at start-up, before an event is lost.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class OutboxMistakesTests {
 
 	@Test
@@ -58,6 +66,33 @@ class OutboxMistakesTests {
 		OutboxApplication.with(Fine.class)
 			.withPropertyValues("idempotent.outbox.default-topic=")
 			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void tellsOfATopicThatNoMethodAppendsTo(CapturedOutput output) {
+		OutboxApplication.with(Fine.class)
+			.withInitializer(onDeadOf("test:ordres"))
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output)
+			.containsOnlyOnce(
+					"No @TransactionalOutbox method appends to the topic of idempotent.outbox.topics.[test:ordres]")
+			.contains("the topics are [test:orders]");
+	}
+
+	@Test
+	void isSilentAboutATopicThatAMethodAppendsTo(CapturedOutput output) {
+		OutboxApplication.with(Fine.class)
+			.withInitializer(onDeadOf("test:orders"))
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain("No @TransactionalOutbox method appends to the topic");
+	}
+
+	/**
+	 * Not a property as text, in which the colon would end the name.
+	 */
+	private static ApplicationContextInitializer<ConfigurableApplicationContext> onDeadOf(String topic) {
+		return (context) -> TestPropertyValues.of(Map.of("idempotent.outbox.topics.[" + topic + "].on-dead", "block"))
+			.applyTo(context);
 	}
 
 	@Test

@@ -1,0 +1,113 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+/**
+ * Warns of rules of {@code idempotent.web.required-for} that match no handler, such as
+ * misspelled ones: the requests that they were to protect run without a key.
+ */
+final class RequiredForCheck {
+
+	private static final Logger logger = LoggerFactory.getLogger(RequiredForCheck.class);
+
+	private static final int MOST_CANDIDATES = 20;
+
+	/**
+	 * Its controller of errors has all methods.
+	 */
+	private static final String SPRING_BOOT = "org.springframework.boot.";
+
+	private RequiredForCheck() {
+	}
+
+	/**
+	 * Checks the rules.
+	 * @param rules methods with path patterns, which are valid
+	 */
+	static void warnOfUnmatched(Collection<String> rules, List<RequestMappingHandlerMapping> mappings) {
+		List<Mapped> mapped = mappings.stream()
+			.flatMap((mapping) -> mapping.getHandlerMethods().entrySet().stream())
+			.filter((handler) -> !handler.getValue().getBeanType().getName().startsWith(SPRING_BOOT))
+			.flatMap((handler) -> mapped(handler.getKey()))
+			.toList();
+		List<String> unmatched = rules.stream()
+			.map(String::strip)
+			.filter((rule) -> mapped.stream().noneMatch((one) -> one.overlaps(rule)))
+			.toList();
+		if (!unmatched.isEmpty()) {
+			logger.warn(
+					"idempotent.web.required-for: no controller method is mapped to {}, so these rules protect nothing. "
+							+ "Correct or remove them; mapped are {}",
+					unmatched,
+					mapped.stream().map(Mapped::describe).distinct().sorted().limit(MOST_CANDIDATES).toList());
+		}
+	}
+
+	private static Stream<Mapped> mapped(RequestMappingInfo info) {
+		List<String> methods = info.getMethodsCondition().getMethods().stream().map(Enum::name).toList();
+		return info.getPatternValues().stream().map((path) -> new Mapped(methods, path));
+	}
+
+	/**
+	 * A path of a handler.
+	 *
+	 * @param methods its HTTP methods; empty for all of them
+	 * @param path the pattern of the path
+	 */
+	private record Mapped(List<String> methods, String path) {
+
+		boolean overlaps(String rule) {
+			int space = rule.indexOf(' ');
+			return (this.methods.isEmpty() || this.methods.contains(rule.substring(0, space)))
+					&& overlap(segments(this.path), segments(rule.substring(space).strip()));
+		}
+
+		String describe() {
+			return (this.methods.isEmpty() ? "" : String.join("|", this.methods) + " ") + this.path;
+		}
+
+		private static List<String> segments(String path) {
+			return Arrays.stream(path.split("/")).filter((segment) -> !segment.isEmpty()).toList();
+		}
+
+		/**
+		 * Whether a path may match both patterns; segments with wildcards match each
+		 * other.
+		 */
+		private static boolean overlap(List<String> one, List<String> other) {
+			if (isRest(other) && !isRest(one)) {
+				return overlap(other, one);
+			}
+			if (isRest(one)) {
+				return overlap(rest(one), other) || (!other.isEmpty() && overlap(one, rest(other)));
+			}
+			if (one.isEmpty() || other.isEmpty()) {
+				return one.isEmpty() && other.isEmpty();
+			}
+			return (isPattern(one.get(0)) || isPattern(other.get(0)) || one.get(0).equalsIgnoreCase(other.get(0)))
+					&& overlap(rest(one), rest(other));
+		}
+
+		private static boolean isRest(List<String> segments) {
+			return !segments.isEmpty() && (segments.get(0).equals("**") || segments.get(0).startsWith("{*"));
+		}
+
+		private static boolean isPattern(String segment) {
+			return segment.matches(".*[*?{].*");
+		}
+
+		private static List<String> rest(List<String> segments) {
+			return segments.subList(1, segments.size());
+		}
+
+	}
+
+}
