@@ -105,6 +105,9 @@ final class FuzzHistory {
 		if (claim instanceof Claim.Completed completed) {
 			return completed.response();
 		}
+		if (claim instanceof Claim.Mismatched mismatched) {
+			return (mismatched.remainingLease() != null) ? "Mismatched with a pending one" : "Mismatched";
+		}
 		return (claim instanceof Claim.Pending) ? "Pending" : claim;
 	}
 
