@@ -1,6 +1,8 @@
 package dev.idempotent.idempotency.operation;
 
 import java.time.temporal.TemporalAccessor;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,9 +27,13 @@ import tools.jackson.databind.json.JsonMapper;
 public final class KeyExpression {
 
 	/**
-	 * Begins the keys that are no text, number or boolean; no JSON begins with it.
+	 * Begins the keys that are not JSON, and no JSON.
 	 */
 	private static final String FORM = "form ";
+
+	private static final Object COMPOSED = new Object();
+
+	private static final int MAX_DEPTH = 100;
 
 	private static final JsonMapper json = JsonMapper.shared();
 
@@ -76,29 +82,61 @@ public final class KeyExpression {
 	/**
 	 * Evaluates the expression.
 	 * @param variables the values of its variables
-	 * @return the key: JSON for texts, numbers, booleans and what has a text of its own
-	 * (a {@code UUID}, an {@code enum} constant, a date); a digest of the canonical form
-	 * for all other values; {@code null} if the value is null or blank
+	 * @return the key: canonical JSON of texts, numbers, booleans, what has a text of its
+	 * own (a {@code UUID}, an {@code enum} constant, a date), and lists and maps of
+	 * these; a digest of the canonical form for all other values; {@code null} if the
+	 * value is null or blank
 	 * @throws EvaluationException if the values lack a property
 	 * @throws IncomparableValueException if its value cannot be compared with others
 	 * @throws IllegalArgumentException if its value has half of a character
 	 */
 	public @Nullable String evaluate(Map<String, ? extends @Nullable Object> variables) {
 		Object value = this.expression.evaluate(variables);
-		String text = textIn(value);
-		if (value == null || (text != null && text.isBlank())) {
+		if (value instanceof String text && isCanonical(text)) {
+			return text.isBlank() ? null : '"' + text + '"';
+		}
+		Object plain = plain(value, 0);
+		if (plain == null || (plain instanceof String text && text.isBlank())) {
 			return null;
 		}
-		if (text != null) {
-			return isCanonical(text) ? '"' + text + '"' : requireComplete(textOf(text));
+		String canonical = (plain != COMPOSED) ? CanonicalJson.of(json.writeValueAsBytes(plain)) : null;
+		return (canonical != null) ? requireComplete(canonical)
+				: FORM + Fingerprint.of(List.of(encode(Objects.requireNonNull(value)))).digest();
+	}
+
+	/**
+	 * Returns what JSON contains of a value, or {@link #COMPOSED} if that is not all of
+	 * it.
+	 */
+	private static @Nullable Object plain(@Nullable Object value, int depth) {
+		if (value instanceof Enum<?> constant) {
+			return constant.name();
 		}
-		if (value instanceof Boolean || (value instanceof Number && value.getClass().getName().startsWith("java."))) {
-			String canonical = CanonicalJson.of(json.writeValueAsBytes(value));
-			if (canonical != null) {
-				return canonical;
-			}
+		if (value instanceof CharSequence || value instanceof Character || value instanceof UUID
+				|| (value instanceof TemporalAccessor && value.getClass().getName().startsWith("java.time."))) {
+			return value.toString();
 		}
-		return FORM + Fingerprint.of(List.of(encode(value))).digest();
+		if (value == null || value instanceof Boolean) {
+			return value;
+		}
+		// Reading a collection of a library may have effects.
+		if (depth > MAX_DEPTH || !value.getClass().getName().startsWith("java.")) {
+			return COMPOSED;
+		}
+		if (value instanceof Number) {
+			return value;
+		}
+		if (value instanceof List<?> list) {
+			List<@Nullable Object> plain = new ArrayList<>();
+			list.forEach((element) -> plain.add(plain(element, depth + 1)));
+			return plain.contains(COMPOSED) ? COMPOSED : plain;
+		}
+		if (value instanceof Map<?, ?> map && map.keySet().stream().allMatch(String.class::isInstance)) {
+			Map<String, @Nullable Object> plain = new HashMap<>();
+			map.forEach((name, element) -> plain.put((String) name, plain(element, depth + 1)));
+			return plain.containsValue(COMPOSED) ? COMPOSED : plain;
+		}
+		return COMPOSED;
 	}
 
 	private byte[] encode(Object value) {
@@ -110,15 +148,6 @@ public final class KeyExpression {
 					+ ex.getMessage() + ". Select a member that identifies it, such as #order.id, or declare a bean of "
 					+ "type CanonicalForm for the class", ex);
 		}
-	}
-
-	private static @Nullable String textIn(@Nullable Object value) {
-		if (value instanceof Enum<?> constant) {
-			return constant.name();
-		}
-		return (value instanceof CharSequence || value instanceof Character || value instanceof UUID
-				|| (value instanceof TemporalAccessor && value.getClass().getName().startsWith("java.time.")))
-						? value.toString() : null;
 	}
 
 	/**
