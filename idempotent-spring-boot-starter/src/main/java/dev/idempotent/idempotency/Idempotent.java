@@ -46,7 +46,8 @@ public @interface Idempotent {
 	 * {@code #query}, {@code #path} (the URI template variables), {@code #body} (the JSON
 	 * tree) and {@code #principal}; a request for which the expression has no value gets
 	 * {@code 400}. On any other method the expression is required and the variables are
-	 * the arguments by name; a call for which it has no value fails with an
+	 * the arguments by name; a call for which it has no value, or one that cannot be told
+	 * from others (see {@link CanonicalForm}), fails with an
 	 * {@link IllegalArgumentException}.
 	 * @return the expression, or an empty string to use {@link #from()}
 	 */
@@ -105,8 +106,8 @@ public @interface Idempotent {
 	 * retries. On a web handler these are names of query or form parameters and JSON
 	 * pointers to members of the body ({@code /requestedAt}); on any other method they
 	 * are names of parameters and JSON pointers that start with one
-	 * ({@code /event/sentAt}). With {@link #EVERYTHING} only the key is compared; this
-	 * requires a {@link #key()}.
+	 * ({@code /event/sentAt}) and name members as their fields in Java. With
+	 * {@link #EVERYTHING} only the key is compared; this requires a {@link #key()}.
 	 * @return parameter names, and pointers, which start with a slash
 	 * @see <a href="https://www.rfc-editor.org/rfc/rfc6901">JSON Pointer</a>
 	 */
