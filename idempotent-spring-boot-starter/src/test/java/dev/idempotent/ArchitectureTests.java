@@ -179,7 +179,8 @@ class ArchitectureTests {
 	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, SHARED, ROOT, ENGINE, CANONICAL, OPERATION,
 			ADVICE, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
-			"org.springframework.transaction..", "org.springframework.util..", "tools.jackson..");
+			"org.springframework.transaction..", "org.springframework.util..", "com.fasterxml.jackson.annotation..",
+			"tools.jackson..");
 
 	@ArchTest
 	static final ArchRule adviceKnowsSpringsAdviceExpressionsAndThreadsAlone = room(ADVICE, SHARED, "java..",

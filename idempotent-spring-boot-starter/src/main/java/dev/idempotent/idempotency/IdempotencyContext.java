@@ -8,6 +8,7 @@ import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.Set;
 
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
@@ -26,6 +27,8 @@ public final class IdempotencyContext {
 	private static final String FORMAT = "1";
 
 	private static final String KIND = "derived";
+
+	private static final Pattern TARGET = Pattern.compile("[A-Za-z0-9_-]{1,100}");
 
 	private static final ThreadLocal<@Nullable IdempotencyContext> bound = new ThreadLocal<>();
 
@@ -236,6 +239,10 @@ public final class IdempotencyContext {
 	 * not the earlier one, or its calls get no keys
 	 */
 	public CallAttempt derive(String target, String operation, Fingerprint request) {
+		if (!TARGET.matcher(target).matches()) {
+			throw new IllegalArgumentException(
+					"The name of a target consists of at most 100 letters, digits, dashes and underscores");
+		}
 		synchronized (this.open) {
 			return nextOf(List.of(target, operation), request);
 		}

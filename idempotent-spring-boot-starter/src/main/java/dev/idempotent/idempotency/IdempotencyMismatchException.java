@@ -14,7 +14,7 @@ public class IdempotencyMismatchException extends RuntimeException {
 	private final @Nullable Duration retryAfter;
 
 	/**
-	 * Creates an exception for a key whose other call is done.
+	 * Creates an exception for a key whose other call is done, or is a saga.
 	 * @param key the key that was used before
 	 */
 	public IdempotencyMismatchException(IdempotencyKey key) {
@@ -28,7 +28,7 @@ public class IdempotencyMismatchException extends RuntimeException {
 	 * owner has died; {@code null} if that call is done
 	 */
 	public IdempotencyMismatchException(IdempotencyKey key, @Nullable Duration retryAfter) {
-		super((retryAfter == null) ? "Key " + key + " was used before for a call with other arguments, which is done. "
+		super((retryAfter == null) ? "Key " + key + " was used before for a call with other arguments. "
 				+ "This call was not run. Derive the key from what distinguishes two calls, and leave what differs "
 				+ "between retries of one call out of its arguments"
 				: "Key " + key

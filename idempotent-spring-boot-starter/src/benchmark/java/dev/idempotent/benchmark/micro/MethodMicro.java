@@ -37,7 +37,7 @@ public class MethodMicro {
 	private final Object[] call = { this.order };
 
 	private final MethodArguments arguments = new MethodArguments(
-			AnnotatedMethod.findAll(Idempotent.class, Orders.class).get(0), new String[0], this.values);
+			AnnotatedMethod.findAll(Idempotent.class, Orders.class).get(0), new String[0], this.values, "");
 
 	private final KeyExpression key = KeyExpression.parse("#order", Set.of("order"), this.values);
 

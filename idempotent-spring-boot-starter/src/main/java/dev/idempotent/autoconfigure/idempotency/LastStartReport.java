@@ -173,7 +173,7 @@ final class LastStartReport implements ApplicationListener<ContextRefreshedEvent
 
 	private static void warn(String changes) {
 		logger.warn("Idempotency: since the last start, {}. Keys of the last release are forgotten, because they are "
-				+ "stored under the old names: retries of yesterday's requests would run again. If clients may still "
+				+ "stored under the old names: retries of earlier requests would run again. If clients may still "
 				+ "retry, restore the old name (@Idempotent(name = ...), idempotent.namespace or idempotent.store), "
 				+ "and change it when the retention of these keys has passed", changes);
 	}

@@ -33,12 +33,12 @@ final class HandlersOwner {
 
 	private final String tablePrefix;
 
-	private volatile boolean other;
+	private volatile boolean own;
 
 	/**
 	 * Creates an owner that is not known yet.
 	 * @param table stores the owner
-	 * @param namespace identifies this application; empty if it has no name
+	 * @param namespace identifies this application
 	 * @param tablePrefix the prefix of the tables of the outbox
 	 */
 	HandlersOwner(DeploymentTable table, String namespace, String tablePrefix) {
@@ -55,7 +55,7 @@ final class HandlersOwner {
 	void claim(Set<String> handlers) {
 		try {
 			String owner = read();
-			if (owner == null && !this.namespace.isEmpty()) {
+			if (owner == null) {
 				this.table.add(ALL, HANDLERS, this.namespace);
 				owner = read();
 			}
@@ -66,6 +66,7 @@ final class HandlersOwner {
 		catch (DataAccessException ex) {
 			warn(ex);
 		}
+		this.own = true;
 	}
 
 	/**
@@ -74,8 +75,8 @@ final class HandlersOwner {
 	void find() {
 		try {
 			String owner = read();
-			this.other = owner != null && !owner.equals(this.namespace);
-			if (this.other) {
+			this.own = this.namespace.equals(owner);
+			if (owner != null && !this.own) {
 				logger.info("Outbox: events for the handlers of '{}', which uses the same tables, are left to it",
 						owner);
 			}
@@ -86,11 +87,11 @@ final class HandlersOwner {
 	}
 
 	/**
-	 * Whether another application is known to be the owner, so that this one must not
-	 * claim events of handlers.
+	 * Whether this application is the owner. Another one must not claim events of
+	 * handlers: it has none, and would discard them after a day.
 	 */
-	boolean isOther() {
-		return this.other;
+	boolean isOwn() {
+		return this.own;
 	}
 
 	private @Nullable String read() {

@@ -249,7 +249,7 @@ final class OutboxAutoConfiguration {
 			ObjectProvider<OutboxObserver> observers, OutboxHandlers handlers, HandlersOwner owner) {
 		return new OutboxRelay(table, properties::blocksOnDead, topics, control, tables::requirePrivileges,
 				properties.relay(), policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers),
-				() -> owner.isOther() ? List.of()
+				() -> !owner.isOwn() ? List.of()
 						: Stream
 							.concat(handlers.all().stream(),
 									Stream.of(OutboxRelay.unknownHandler(properties.relay().lease())))

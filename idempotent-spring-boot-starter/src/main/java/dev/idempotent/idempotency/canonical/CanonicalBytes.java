@@ -5,6 +5,8 @@ import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
+import tools.jackson.core.io.NumberOutput;
+
 /**
  * A growing sequence of bytes. What has no fixed length is preceded by its length, so
  * that no two sequences of values have the same bytes.
@@ -100,7 +102,9 @@ final class CanonicalBytes {
 			integer((long) real);
 		}
 		else if (Double.isFinite(real)) {
-			BigDecimal decimal = new BigDecimal(value.toString());
+			// Double.toString differs between versions of Java.
+			BigDecimal decimal = new BigDecimal((value instanceof Float)
+					? NumberOutput.toString(value.floatValue(), true) : NumberOutput.toString(real, true));
 			decimal(decimal.unscaledValue().toString(), -(long) decimal.scale());
 		}
 		else {

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -42,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * values that are known by what their {@code equals} compares.
  * <li>Records and other classes are compared by their fields, without those that have the
  * value {@code null}, zero, {@code false} or that of an empty {@code Optional}.
- * <li>Sets and maps have no order; other collections that are no lists or queues neither.
+ * <li>Sets, maps and collections other than lists and queues are compared without order.
  * <li>A value whose class is not the declared one includes the name of its class.
  * </ul>
  * What it cannot see it refuses: proxies, persistent entities, collections that are
@@ -119,7 +120,7 @@ public final class CanonicalValues {
 		String found = "";
 		for (String place : different) {
 			if (!place.startsWith(found)) {
-				return found;
+				break;
 			}
 			found = place;
 		}
@@ -132,6 +133,33 @@ public final class CanonicalValues {
 		encoder.parts = parts;
 		encoder.encode(declared, value, OmittedMembers.NONE);
 		return parts;
+	}
+
+	/**
+	 * Returns whether a value identifies anything.
+	 * @param value the value
+	 * @return {@code false} for {@code null}, a blank text, and what contains nothing
+	 * else
+	 */
+	public boolean hasContent(@Nullable Object value) {
+		return hasContent(value, 0);
+	}
+
+	private boolean hasContent(@Nullable Object value, int depth) {
+		if (value == null || (value instanceof CharSequence text && text.toString().isBlank())
+				|| KnownTypes.isEmpty(value)) {
+			return false;
+		}
+		if (value instanceof Optional<?> content) {
+			return hasContent(content.get(), depth + 1);
+		}
+		if (KnownTypes.isJdk(value.getClass()) && value instanceof Collection<?> elements) {
+			return elements.stream().anyMatch((element) -> depth > MAX_DEPTH || hasContent(element, depth + 1));
+		}
+		ClassForm form = this.classes.get(value.getClass());
+		return form.isKnown() ? !value.getClass().isRecord() || form.form() != null
+				: depth > MAX_DEPTH || form.obstacle() != null
+						|| form.members().stream().anyMatch((member) -> hasContent(member.valueIn(value), depth + 1));
 	}
 
 	/**
@@ -318,8 +346,8 @@ public final class CanonicalValues {
 		if (obstacle == null && entity) {
 			obstacle = "is a persistent entity, whose members may be loaded or changed when they are read";
 		}
-		if (obstacle == null && members.isEmpty()) {
-			obstacle = "has no members by which its values could be told apart";
+		if (obstacle == null && members.isEmpty() && !type.isRecord()) {
+			obstacle = "has no fields, so that all of its values are equal";
 		}
 		return new ClassForm(null, null, members, obstacle, entity);
 	}
@@ -445,7 +473,7 @@ public final class CanonicalValues {
 			}
 			this.bytes.tag('f');
 			this.bytes.text(KnownTypes.nameOf(form.type()));
-			write(Object.class, canonical, omitted);
+			at("", Object.class, canonical, omitted);
 		}
 
 		/**
@@ -465,7 +493,7 @@ public final class CanonicalValues {
 				if (KnownTypes.isLazy(type) && !(this.exact && KnownTypes.isLoaded(value))) {
 					throw refused(KnownTypes.nameOf(type) + " loads its elements when it is read");
 				}
-				if (KnownTypes.addsMembers(type)) {
+				if (KnownTypes.hasOwnMembers(type)) {
 					throw refused(KnownTypes.nameOf(type) + " is a collection with members of its own");
 				}
 				if (value instanceof Map<?, ?> map) {
@@ -476,7 +504,7 @@ public final class CanonicalValues {
 				}
 			}
 			else if (value instanceof Map.Entry<?, ?> entry) {
-				this.bytes.tag('y');
+				this.bytes.tag('k');
 				member("key", argument(declared, 0, 2), entry.getKey(), omitted);
 				member("value", argument(declared, 1, 2), entry.getValue(), omitted);
 			}
@@ -512,7 +540,8 @@ public final class CanonicalValues {
 		private void writeCollection(Type declared, Collection<?> elements, OmittedMembers omitted) {
 			Type element = argument(declared, 0, 1);
 			boolean set = elements instanceof Set;
-			if (elements instanceof List || elements instanceof Deque) {
+			if (elements instanceof List || (!set && this.exact)
+					|| (elements instanceof Queue && !KnownTypes.hasOwnOrder(elements))) {
 				this.bytes.tag('l');
 				int index = 0;
 				for (Object value : elements) {

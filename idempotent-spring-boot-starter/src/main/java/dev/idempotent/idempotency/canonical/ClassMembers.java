@@ -10,13 +10,14 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * The members of a class by which its values are compared: the fields of the class and of
  * its superclasses, whatever their visibility and annotations. Those that the language or
- * a tool adds, and {@code transient} ones, are none.
+ * a tool adds, and {@code transient} ones, are not members.
  */
 final class ClassMembers {
 
@@ -32,9 +33,12 @@ final class ClassMembers {
 		List<Member> members = new ArrayList<>();
 		Set<String> names = new HashSet<>();
 		for (Class<?> each = type; each != null && each != Object.class; each = each.getSuperclass()) {
-			if (KnownTypes.isJdk(each) && !declaredBy(each).isEmpty()) {
+			if (KnownTypes.isJdk(each) && fields(each).anyMatch((field) -> !Modifier.isStatic(field.getModifiers()))) {
+				throw new IncomparableValueException("it extends " + each.getName() + ", whose state cannot be read");
+			}
+			if (fields(each).anyMatch((field) -> field.isSynthetic() && !Modifier.isStatic(field.getModifiers()))) {
 				throw new IncomparableValueException(
-						KnownTypes.nameOf(type) + " extends " + each.getName() + ", whose state cannot be read");
+						"it is an inner, local or anonymous class that depends on what surrounds it");
 			}
 			for (Field field : declaredBy(each)) {
 				String name = names.add(field.getName()) ? field.getName()
@@ -47,7 +51,16 @@ final class ClassMembers {
 	}
 
 	static List<Field> declaredBy(Class<?> type) {
-		return Arrays.stream(type.getDeclaredFields()).filter(ClassMembers::isMember).toList();
+		return fields(type).filter(ClassMembers::isMember).toList();
+	}
+
+	private static Stream<Field> fields(Class<?> type) {
+		try {
+			return Arrays.stream(type.getDeclaredFields());
+		}
+		catch (LinkageError ex) {
+			throw new IncomparableValueException("a field of it has a type that is not on the class path", ex);
+		}
 	}
 
 	private static boolean isMember(Field field) {

@@ -39,11 +39,14 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.PriorityQueue;
 import java.util.Spliterator;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.DelayQueue;
 import java.util.concurrent.Future;
+import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -95,7 +98,8 @@ final class KnownTypes {
 	private static final Map<String, Map<String, String>> MESSAGES = Map.of("org.springframework.messaging.Message",
 			Map.of("payload", "getPayload"), "org.apache.kafka.clients.consumer.ConsumerRecord",
 			Map.of("key", "key", "value", "value"), "org.springframework.amqp.core.Message", Map.of("body", "getBody"),
-			"jakarta.jms.TextMessage", Map.of("text", "getText"));
+			"jakarta.jms.TextMessage", Map.of("text", "getText"), "software.amazon.awssdk.services.sqs.model.Message",
+			Map.of("body", "body"));
 
 	/**
 	 * The interfaces of what can be read once, arrives later, or is an action.
@@ -103,9 +107,21 @@ final class KnownTypes {
 	private static final List<Class<?>> NO_VALUES = List.of(Iterator.class, Enumeration.class, Spliterator.class,
 			BaseStream.class, Future.class, CompletionStage.class, Runnable.class, Callable.class, Lock.class);
 
+	/**
+	 * Parts of the names of classes that are generated at run time.
+	 */
+	private static final List<String> PROXIES = List.of("$$SpringCGLIB$$", "$$EnhancerBy", "$HibernateProxy",
+			"$MockitoMock$", "_$$_");
+
 	private static final String ENTITY = "jakarta.persistence.Entity";
 
 	private static final Set<String> WITH_CACHES = Set.of("com.google.protobuf.MessageLite");
+
+	/**
+	 * Messages whose members differ between two deliveries, and whose content has no
+	 * common form.
+	 */
+	private static final Set<String> OTHER_MESSAGES = Set.of("jakarta.jms.Message");
 
 	private KnownTypes() {
 	}
@@ -121,7 +137,7 @@ final class KnownTypes {
 		return (known == null && Charset.class.isAssignableFrom(type)) ? SCALARS.get(Charset.class) : known;
 	}
 
-	static boolean isOptional(@Nullable Class<?> type) {
+	static boolean isOptional(Class<?> type) {
 		return OPTIONALS.contains(type);
 	}
 
@@ -217,8 +233,11 @@ final class KnownTypes {
 		if (type.isHidden() || type.isSynthetic()) {
 			return "is a lambda or a generated class, which has no value";
 		}
-		if (Proxy.isProxyClass(type) || type.getName().contains("$$") || type.getName().contains("$HibernateProxy$")) {
-			return "is a proxy, and what it stands for is unknown";
+		if (Proxy.isProxyClass(type) || PROXIES.stream().anyMatch(type.getName()::contains)) {
+			return "is a proxy, whose target is unknown";
+		}
+		if (isAny(type, OTHER_MESSAGES)) {
+			return "differs between two deliveries of one message: take its payload";
 		}
 		if (isAny(type, WITH_CACHES)) {
 			return "keeps caches beside its value";
@@ -254,10 +273,18 @@ final class KnownTypes {
 	}
 
 	/**
+	 * Returns whether a queue delivers its elements in another order than that in which
+	 * they are stored.
+	 */
+	static boolean hasOwnOrder(Object queue) {
+		return queue instanceof PriorityQueue || queue instanceof PriorityBlockingQueue || queue instanceof DelayQueue;
+	}
+
+	/**
 	 * Returns whether a concrete collection of the JDK was extended by a class with
 	 * members of its own.
 	 */
-	static boolean addsMembers(Class<?> type) {
+	static boolean hasOwnMembers(Class<?> type) {
 		boolean adds = false;
 		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
 			if (isJdk(each)) {

@@ -17,6 +17,7 @@ import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodAdvisor;
 import dev.idempotent.advice.ListenerEntries;
 import dev.idempotent.idempotency.Cancels;
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
@@ -110,20 +111,21 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		@Nullable Object[] arguments = invocation.getArguments();
 		MethodSettings shared = this.settings.get();
 		AtomicBoolean ran = new AtomicBoolean();
-		Object result = method.operation()
-			.run(shared, keyOf(method, arguments), method.arguments().fingerprint(arguments), () -> {
-				ran.set(true);
-				return invocation.proceed();
-			});
+		KeyedCall call = identify(method, arguments);
+		Object result = method.operation().run(shared, call.key(), call.fingerprint(), () -> {
+			ran.set(true);
+			return invocation.proceed();
+		});
 		if (!ran.get()) {
 			ListenerEntries.replayed(invocation);
 		}
 		return result;
 	}
 
-	private IdempotencyKey keyOf(IdempotentMethod method, @Nullable Object[] arguments) {
+	private KeyedCall identify(IdempotentMethod method, @Nullable Object[] arguments) {
 		try {
-			return method.keyOf(arguments, this.settings.get().namespace());
+			return new KeyedCall(method.keyOf(arguments, this.settings.get().namespace()),
+					method.arguments().fingerprint(arguments));
 		}
 		catch (IllegalArgumentException ex) {
 			this.settings.get().engine().decided(method.operation().observed(), null, Outcome.REFUSED, Duration.ZERO);
@@ -140,6 +142,9 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		return Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method.method(), Idempotent.class));
 	}
 
+	private record KeyedCall(IdempotencyKey key, Fingerprint fingerprint) {
+	}
+
 	/**
 	 * An annotated method: its operation, and how a call yields a key and a fingerprint.
 	 *
@@ -149,6 +154,9 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	 * @param arguments reads the arguments of a call
 	 */
 	record IdempotentMethod(String described, MethodOperation operation, KeyExpression key, MethodArguments arguments) {
+
+		private static final String INCOMPARABLE = "List the parameter in the attribute 'ignore' if it does not matter, "
+				+ "declare a bean of type CanonicalForm for the class, or pass what identifies it.";
 
 		/**
 		 * Reads the annotation of a method.
@@ -230,15 +238,12 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		private static MethodArguments arguments(AnnotatedMethod method, String key, String[] ignored,
 				CanonicalValues values) {
 			try {
-				MethodArguments arguments = new MethodArguments(method, ignored, values);
+				MethodArguments arguments = new MethodArguments(method, ignored, values, INCOMPARABLE);
 				arguments.requireComparableKey(key);
 				return arguments;
 			}
 			catch (IncomparableValueException ex) {
-				throw method.invalid(Objects.requireNonNull(ex.getMessage()),
-						"List the parameter in the attribute 'ignore' if it does not matter, declare a bean of type "
-								+ "CanonicalForm for the class, or pass what identifies it.",
-						ex);
+				throw method.invalid(Objects.requireNonNull(ex.getMessage()), INCOMPARABLE, ex);
 			}
 			catch (IllegalArgumentException ex) {
 				throw method.invalid("ignores " + Arrays.toString(ignored) + ": " + ex.getMessage(),

@@ -44,17 +44,20 @@ public final class MethodArguments {
 
 	private final CanonicalValues values;
 
+	private final String remedy;
+
 	/**
 	 * Creates a reader.
 	 * @param method the method
 	 * @param ignored names of parameters, and JSON pointers into the object of all
 	 * arguments ({@code /event/sentAt}), or {@link Idempotent#EVERYTHING} alone
 	 * @param values compares the arguments
+	 * @param remedy what to do about an argument that cannot be compared, as a sentence
 	 * @throws IllegalArgumentException if an entry refers to an unknown parameter or
 	 * member
 	 * @throws IncomparableValueException if the arguments cannot be compared
 	 */
-	public MethodArguments(AnnotatedMethod method, String[] ignored, CanonicalValues values) {
+	public MethodArguments(AnnotatedMethod method, String[] ignored, CanonicalValues values, String remedy) {
 		this.method = method.method();
 		this.described = method.describe();
 		this.names = method.parameterNames();
@@ -63,6 +66,7 @@ public final class MethodArguments {
 			.toList();
 		this.rawTypes = List.of(method.method().getParameterTypes());
 		this.values = values;
+		this.remedy = remedy;
 		this.ignoredNames = Arrays.asList(ignored).contains(Idempotent.EVERYTHING) ? all(this.names, ignored)
 				: Arrays.stream(ignored)
 					.filter((entry) -> !entry.startsWith("/"))
@@ -134,10 +138,8 @@ public final class MethodArguments {
 			return this.values.encode(this.types.get(index), argument, below);
 		}
 		catch (IncomparableValueException ex) {
-			throw new IncomparableValueException(
-					"The argument '" + this.names.get(index) + "' of " + this.described
-							+ " cannot be compared with that of a retry: " + ex.getMessage() + ". " + remedy(index),
-					ex);
+			throw new IncomparableValueException("The argument '" + this.names.get(index) + "' of " + this.described
+					+ " cannot be compared with that of a retry: " + ex.getMessage() + ". " + this.remedy, ex);
 		}
 	}
 
@@ -153,12 +155,6 @@ public final class MethodArguments {
 			throw new IncomparableValueException("has the parameter '" + this.names.get(index)
 					+ "', which cannot be compared with that of a retry: " + obstacle);
 		}
-	}
-
-	private String remedy(int index) {
-		return "List '" + this.names.get(index)
-				+ "' in the attribute 'ignore' if it does not matter, or declare a bean "
-				+ "of type CanonicalForm for the class";
 	}
 
 	private static Set<String> all(List<String> names, String[] ignored) {

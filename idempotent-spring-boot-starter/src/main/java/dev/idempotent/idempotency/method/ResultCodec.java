@@ -10,6 +10,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.BaseStream;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.IdempotencyResultException;
@@ -132,16 +133,18 @@ public final class ResultCodec {
 	}
 
 	/**
-	 * Returns a mapper for what is stored and read back: it writes no type names, and
-	 * keeps the offsets and zones of dates.
+	 * Returns a mapper for what is stored and read back: it writes no type names, leaves
+	 * out no members, and keeps the offsets and zones of dates.
 	 * @param json the mapper of the application
 	 * @return another mapper
 	 */
 	public static JsonMapper storing(JsonMapper json) {
 		return json.rebuild()
 			.deactivateDefaultTyping()
+			.changeDefaultPropertyInclusion(
+					(any) -> JsonInclude.Value.construct(JsonInclude.Include.ALWAYS, JsonInclude.Include.ALWAYS))
 			.disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE,
-					DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE)
+					DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE, DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
 			.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
 			.build();
 	}
@@ -186,7 +189,8 @@ public final class ResultCodec {
 				this.json.writerFor(this.type).writeValue(bytes, result);
 			}
 		}
-		catch (JacksonException ex) {
+		catch (RuntimeException | Error ex) {
+			// The work is done, so that nothing else may leave this method.
 			throw new IdempotencyResultException("The result of " + this.described + " cannot be written as JSON of "
 					+ this.type.toCanonical() + ". Return a value that can, or no value", ex);
 		}
@@ -199,7 +203,7 @@ public final class ResultCodec {
 
 	private void requireSame(@Nullable Object result, byte[] stored) {
 		try {
-			String place = this.values.difference(this.type, result, read(stored));
+			String place = this.values.difference(Object.class, result, read(stored));
 			if (place != null) {
 				throw unrepeatable("differs from what a retry would get"
 						+ (place.isEmpty() ? "" : ", at '" + place.replaceFirst("^\\.", "") + "'")
@@ -212,13 +216,13 @@ public final class ResultCodec {
 		catch (IncomparableValueException ex) {
 			throw unrepeatable("cannot be compared with what a retry would get: " + ex.getMessage(), ex);
 		}
-		catch (RuntimeException ex) {
-			// Of Jackson, or of a class that fails when it is read.
+		catch (RuntimeException | Error ex) {
+			// Of Jackson, or of a class that fails when it is read. The work is done.
 			throw unrepeatable("cannot be read back from JSON as " + this.type.toCanonical(), ex);
 		}
 	}
 
-	private IdempotencyResultException unrepeatable(String problem, @Nullable Exception cause) {
+	private IdempotencyResultException unrepeatable(String problem, @Nullable Throwable cause) {
 		return new IdempotencyResultException("The result of " + this.described + " " + problem
 				+ ". Return a type of your own, such as a record, whose members JSON contains and which declares what "
 				+ "they are", cause);
@@ -260,8 +264,8 @@ public final class ResultCodec {
 	private IdempotencyResultException unreadable(@Nullable Exception cause) {
 		return new IdempotencyResultException("The work of " + this.described
 				+ " has been done under this key, but its stored result cannot be read as " + this.type.toCanonical()
-				+ ". It is not done again. Keep the type able to read results stored before it changed, or rename "
-				+ "the operation when its result changes", cause);
+				+ ". It is not done again. Keep the type able to read results that were stored before it changed, "
+				+ "until their retention has passed", cause);
 	}
 
 	private boolean isVoid() {

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
@@ -18,6 +19,8 @@ import dev.idempotent.idempotency.canonical.OmittedMembers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
+import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -27,7 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class KeyExpression {
 
 	/**
-	 * Begins the keys that are not JSON, and no JSON.
+	 * The prefix of keys that are digests. No JSON begins with it.
 	 */
 	private static final String FORM = "form ";
 
@@ -35,7 +38,12 @@ public final class KeyExpression {
 
 	private static final int MAX_DEPTH = 100;
 
-	private static final JsonMapper json = JsonMapper.shared();
+	/**
+	 * Writes numbers alike in each version of Java.
+	 */
+	private static final JsonMapper json = JsonMapper
+		.builder(JsonFactory.builder().enable(StreamWriteFeature.USE_FAST_DOUBLE_WRITER).build())
+		.build();
 
 	private final AnnotationExpression expression;
 
@@ -95,10 +103,10 @@ public final class KeyExpression {
 		if (value instanceof String text && isCanonical(text)) {
 			return text.isBlank() ? null : '"' + text + '"';
 		}
-		Object plain = plain(value, 0);
-		if (plain == null || (plain instanceof String text && text.isBlank())) {
+		if (!this.values.hasContent(value)) {
 			return null;
 		}
+		Object plain = plain(value, 0);
 		String canonical = (plain != COMPOSED) ? CanonicalJson.of(json.writeValueAsBytes(plain)) : null;
 		return (canonical != null) ? requireComplete(canonical)
 				: FORM + Fingerprint.of(List.of(encode(Objects.requireNonNull(value)))).digest();
@@ -118,6 +126,9 @@ public final class KeyExpression {
 		}
 		if (value == null || value instanceof Boolean) {
 			return value;
+		}
+		if (value instanceof Optional<?> content) {
+			return plain(content.orElse(null), depth + 1);
 		}
 		// Reading a collection of a library may have effects.
 		if (depth > MAX_DEPTH || !value.getClass().getName().startsWith("java.")) {

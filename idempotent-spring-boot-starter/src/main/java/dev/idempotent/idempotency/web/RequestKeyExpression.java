@@ -1,11 +1,13 @@
 package dev.idempotent.idempotency.web;
 
+import java.security.Principal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 import dev.idempotent.advice.AnnotationExpression;
+import dev.idempotent.idempotency.CanonicalForm;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import dev.idempotent.idempotency.operation.KeyExpression;
@@ -30,9 +32,10 @@ final class RequestKeyExpression {
 	private static final Set<String> VARIABLES = Set.of("headers", "query", "path", "body", "principal");
 
 	/**
-	 * Of JSON and texts.
+	 * Of JSON and texts. A principal has details that differ between retries.
 	 */
-	private static final CanonicalValues VALUES = new CanonicalValues(List.of());
+	private static final CanonicalValues VALUES = new CanonicalValues(
+			List.of(CanonicalForm.of(Principal.class, Principal::getName)));
 
 	private static final JsonMapper json = JsonMapper
 		// Names with colliding hashes would break the shared symbol table for later
@@ -80,8 +83,7 @@ final class RequestKeyExpression {
 
 	/**
 	 * Evaluates the expression.
-	 * @return the canonical JSON of its value, or {@code null} if it has no value for
-	 * this request
+	 * @return the key, or {@code null} if it has no value for this request
 	 * @throws RefusedRequestException if it reads a part of the request that is not UTF-8
 	 * or has half of a character, or a body that contains a number of extreme scale
 	 */
@@ -100,7 +102,10 @@ final class RequestKeyExpression {
 			return null;
 		}
 		catch (IncomparableValueException ex) {
-			throw new IllegalStateException(ex.getMessage(), ex);
+			throw new IllegalStateException(
+					"A key expression yields a value that cannot be compared with others. Select a "
+							+ "text or a number of the request, such as #body.id",
+					ex);
 		}
 		catch (IllegalArgumentException ex) {
 			throw Problem.REQUEST_MALFORMED

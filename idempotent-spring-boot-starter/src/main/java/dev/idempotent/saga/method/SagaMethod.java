@@ -43,6 +43,9 @@ final class SagaMethod implements SagaDefinition {
 
 	private static final int MAX_NAME = 100;
 
+	private static final String INCOMPARABLE = "Pass what identifies it, or declare a bean of type CanonicalForm for the "
+			+ "class.";
+
 	/**
 	 * Keys of a saga that come from expressions are JSON, which never begins with this.
 	 */
@@ -154,13 +157,12 @@ final class SagaMethod implements SagaDefinition {
 
 	private static MethodArguments arguments(AnnotatedMethod method, String key, CanonicalValues values) {
 		try {
-			MethodArguments arguments = new MethodArguments(method, new String[0], values);
+			MethodArguments arguments = new MethodArguments(method, new String[0], values, INCOMPARABLE);
 			arguments.requireComparableKey(key);
 			return arguments;
 		}
 		catch (IncomparableValueException ex) {
-			throw method.invalid(Objects.requireNonNull(ex.getMessage()),
-					"Pass what identifies it, or declare a bean of type CanonicalForm for the class.", ex);
+			throw method.invalid(Objects.requireNonNull(ex.getMessage()), INCOMPARABLE, ex);
 		}
 	}
 
@@ -308,7 +310,7 @@ final class SagaMethod implements SagaDefinition {
 		JavaType type = this.types.get(index);
 		try {
 			byte[] stored = this.json.writerFor(type).writeValueAsBytes(value);
-			String place = this.values.difference(type, value, this.json.readerFor(type).readValue(stored));
+			String place = this.values.difference(Object.class, value, this.json.readerFor(type).readValue(stored));
 			if (place == null) {
 				return stored;
 			}

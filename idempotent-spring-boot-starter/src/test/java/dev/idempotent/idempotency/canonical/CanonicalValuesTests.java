@@ -9,6 +9,7 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Date;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -22,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -148,7 +150,7 @@ class CanonicalValuesTests {
 	}
 
 	static Stream<Object[]> refusesWhatItCannotSee() {
-		return Stream.of(new Object[] { new Object(), "of the JDK" }, new Object[] { new Marker(), "has no members" },
+		return Stream.of(new Object[] { new Object(), "of the JDK" }, new Object[] { new Marker(), "has no fields" },
 				new Object[] { new ByteArrayInputStream(new byte[0]), "of the JDK" },
 				new Object[] { List.of(1).iterator(), "of the JDK" }, new Object[] { Stream.of(1), "of the JDK" },
 				new Object[] { (Supplier<String>) () -> "", "is a lambda" },
@@ -159,6 +161,52 @@ class CanonicalValuesTests {
 				new Object[] { new Batch(), "with members of its own" },
 				new Object[] { Proxy.newProxyInstance(Holder.class.getClassLoader(),
 						new Class<?>[] { Comparable.class }, (proxy, method, arguments) -> 0), "is a proxy" });
+	}
+
+	@Test
+	void refusesWhatDependsOnMoreThanItsFields() {
+		assertRefused(new Object() {
+
+			private final String name = "a";
+
+			@Override
+			public String toString() {
+				return this.name + CanonicalValuesTests.this.values;
+			}
+
+		}, "inner, local or anonymous class");
+		assertRefused(new LabelledDate(), "extends java.util.Date");
+	}
+
+	@Test
+	void tellsEmptyRecordsApartByTheirClass() {
+		assertDifferent(new None(), new Nothing());
+		assertThat(this.values.obstacle(Discount.class)).isNull();
+	}
+
+	@Test
+	void tellsABooleanFromAnEntry() {
+		assertDifferent(List.of(true, "a", "b"), List.of(Map.entry("a", "b")));
+		assertDifferent(new ConcurrentLinkedQueue<>(List.of(1, 2)), new ConcurrentLinkedQueue<>(List.of(2, 1)));
+	}
+
+	/**
+	 * Java 17 writes other digits of them than Java 25.
+	 */
+	@Test
+	void writesBinaryNumbersAlikeInEachVersionOfJava() {
+		assertEqual(1.0E23, new BigDecimal("1.0E23"));
+		assertEqual(2.0E-3f, new BigDecimal("0.002"));
+	}
+
+	@Test
+	void knowsWhatIdentifiesNothing() {
+		assertThat(List.of("", List.of(), new FluentId(""), Optional.empty(), Optional.of(" "), new None(),
+				Arrays.asList(null, " ")))
+			.noneMatch(this.values::hasContent);
+		assertThat(List.of(0, false, "a", new FluentId("a"), Optional.of(0), Arrays.asList(null, 1), Letter.A,
+				new Line("", 0), UUID.randomUUID(), Map.of("a", 1)))
+			.allMatch(this.values::hasContent);
 	}
 
 	@Test
@@ -212,6 +260,16 @@ class CanonicalValuesTests {
 	}
 
 	@Test
+	void refusesFormsThatNeedEachOther() {
+		CanonicalValues declared = new CanonicalValues(
+				List.of(CanonicalForm.of(ByCard.class, (card) -> new ByIban(card.number())),
+						CanonicalForm.of(ByIban.class, (iban) -> new ByCard(iban.number()))));
+		assertThatExceptionOfType(IncomparableValueException.class)
+			.isThrownBy(() -> declared.encode(Object.class, new ByCard("1"), OmittedMembers.NONE))
+			.withMessageContaining("contains itself");
+	}
+
+	@Test
 	void findsDifferencesOfResults() {
 		assertThat(difference(Map.of("a", new BigDecimal("1.5")), Map.of("a", 1.5))).isEqualTo("[]");
 		assertThat(difference(new Line("a", 1), new Line("a", 2))).isEqualTo(".price");
@@ -246,6 +304,22 @@ class CanonicalValuesTests {
 	private void assertRefused(Object value, String... parts) {
 		assertThatExceptionOfType(IncomparableValueException.class).isThrownBy(() -> bytes(Object.class, value))
 			.withMessageContainingAll(parts);
+	}
+
+	static final class LabelledDate extends Date {
+
+		private final String label = "a";
+
+	}
+
+	sealed interface Discount permits None, Nothing {
+
+	}
+
+	record None() implements Discount {
+	}
+
+	record Nothing() implements Discount {
 	}
 
 	enum Letter {
@@ -319,7 +393,8 @@ class CanonicalValuesTests {
 	record Holder(Object value) {
 	}
 
-	record Marker() {
+	static final class Marker {
+
 	}
 
 	record Rows(Iterator<String> rows) implements Iterable<String> {

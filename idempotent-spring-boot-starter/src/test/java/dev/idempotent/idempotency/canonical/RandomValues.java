@@ -72,7 +72,7 @@ final class RandomValues {
 	}
 
 	private Object next(int depth) {
-		return switch ((depth == 0) ? 0 : this.random.nextInt(9)) {
+		return switch ((depth == 0) ? 0 : this.random.nextInt(10)) {
 			case 1 -> list(depth - 1);
 			case 2 -> new LinkedHashSet<>(shuffled(list(depth - 1)));
 			case 3 -> map(depth - 1);
@@ -80,6 +80,7 @@ final class RandomValues {
 			case 5 -> new Order(text(), this.random.nextBoolean() ? null : leaf(), lines(), whole(), flag(), name());
 			case 6 -> new Envelope<>(next(depth - 1), text());
 			case 7 -> payment();
+			case 9 -> Map.entry(next(depth - 1), next(depth - 1));
 			case 8 -> new Customer(text(), payment(), new TreeMap<>(Map.of(text(), whole())));
 			default -> leaf();
 		};
@@ -121,7 +122,7 @@ final class RandomValues {
 	}
 
 	private Object leaf() {
-		return switch (this.random.nextInt(10)) {
+		return switch (this.random.nextInt(11)) {
 			case 0 -> whole();
 			case 1 -> flag();
 			case 2 -> new UUID(0, whole());
@@ -129,6 +130,7 @@ final class RandomValues {
 			case 4 -> LocalDate.EPOCH.plusDays(whole());
 			case 5 -> OffsetDateTime.ofInstant(Instant.EPOCH, ZoneOffset.ofHours((int) (whole() % 18)));
 			case 6 -> name();
+			case 10 -> whole() + 0.1;
 			case 7 -> Duration.ofMillis(whole());
 			case 8 -> BigInteger.valueOf(whole()).shiftLeft(70).add(BigInteger.ONE);
 			default -> text();

@@ -153,6 +153,42 @@ class Catalogue extends Shelf<Shelf.Article> {
 		return Set.of(make().name());
 	}
 
+	@Idempotent(name = "failing", key = "#key")
+	public Failing failing(String key) {
+		make();
+		return new Failing();
+	}
+
+	@Idempotent(name = "failing-later", key = "#key")
+	public CompletableFuture<Failing> failingLater(String key) {
+		return CompletableFuture.supplyAsync(() -> {
+			make();
+			return new Failing();
+		});
+	}
+
+	@Idempotent(name = "basket", key = "#key")
+	public Basket basket(String key) {
+		return new Basket(make().name(), List.of(), Map.of(), OffsetDateTime.parse("2026-01-01T00:00+02:00"));
+	}
+
+	record Basket(String name, List<String> lines, Map<String, String> notes, OffsetDateTime at) {
+	}
+
+	static class Failing {
+
+		private int id;
+
+		public int getId() {
+			throw new NoClassDefFoundError("com/example/Missing");
+		}
+
+		public void setId(int id) {
+			this.id = id;
+		}
+
+	}
+
 	record Secret(String name, @JsonIgnore String pin) {
 	}
 

@@ -77,7 +77,7 @@ class ForgottenKeysTests {
 		store.forget();
 		IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, "shop", "", "place", '"' + id + '"');
 		Fingerprint fingerprint = new MethodArguments(AnnotatedMethod.findAll(Idempotent.class, Orders.class).get(0),
-				new String[0], new CanonicalValues(List.of()))
+				new String[0], new CanonicalValues(List.of()), "")
 			.fingerprint(new Object[] { id });
 		store.claim(key, fingerprint, "dead", Duration.ofSeconds(10));
 	}

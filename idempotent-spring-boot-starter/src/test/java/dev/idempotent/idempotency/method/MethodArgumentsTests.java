@@ -98,7 +98,7 @@ class MethodArgumentsTests {
 		assertRefused("stream", "'file'", "InputStream is a class of the JDK");
 		assertRefused("iterator", "'rows'", "Iterator is a class of the JDK");
 		assertRefused("nested", "the member 'lock' of MethodArgumentsTests$Nested", "ReentrantLock");
-		assertRefused("empty", "$Empty has no members");
+		assertRefused("empty", "$Empty has no fields");
 	}
 
 	@Test
@@ -121,7 +121,7 @@ class MethodArgumentsTests {
 	void areComparedAsTheirDeclaredForm() {
 		CanonicalValues values = new CanonicalValues(
 				List.of(CanonicalForm.of(ReentrantLock.class, ReentrantLock::isFair)));
-		MethodArguments any = new MethodArguments(method("any"), new String[0], values);
+		MethodArguments any = new MethodArguments(method("any"), new String[0], values, "");
 		assertThat(any.fingerprint(new Object[] { new ReentrantLock(true), 1 }))
 			.isEqualTo(any.fingerprint(new Object[] { new ReentrantLock(true), 1 }))
 			.isNotEqualTo(any.fingerprint(new Object[] { new ReentrantLock(false), 1 }));
@@ -138,7 +138,7 @@ class MethodArgumentsTests {
 	private static MethodArguments arguments(String method) {
 		AnnotatedMethod annotated = method(method);
 		return new MethodArguments(annotated, IdempotentMethodAdvisor.annotationOf(annotated).ignore(),
-				new CanonicalValues(List.of()));
+				new CanonicalValues(List.of()), "List it in 'ignore', or declare a CanonicalForm");
 	}
 
 	private static AnnotatedMethod method(String name) {
@@ -159,7 +159,8 @@ class MethodArgumentsTests {
 	record Nested(String id, ReentrantLock lock) {
 	}
 
-	record Empty() {
+	static final class Empty {
+
 	}
 
 	static class Methods {

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -24,6 +25,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tools.jackson.databind.DefaultTyping;
+import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
@@ -135,6 +137,30 @@ class MethodResultsTests {
 				Named.of("set declared as a collection", (catalogue) -> catalogue.tags("k")));
 	}
 
+	/**
+	 * An error after the work must not free its key.
+	 */
+	@Test
+	void whoseClassFailsAreReturnedOnceUnderALease() {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			assertThat(catalogue.failing("k")).isNotNull();
+			assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> catalogue.failing("k"));
+			assertThat(catalogue.failingLater("k").join()).isNotNull();
+			assertThat(catalogue.failingLater("k")).isCompletedExceptionally();
+			assertThat(catalogue.runs()).isEqualTo(2);
+		});
+	}
+
+	@Test
+	void areReplayedWhateverTheMapperLeavesOut() {
+		MethodApplication.with(FrugalMapper.class).withBean(Catalogue.class).run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			assertThat(catalogue.basket("k")).isEqualTo(catalogue.basket("k"));
+			assertThat(catalogue.runs()).isOne();
+		});
+	}
+
 	@Test
 	void thatARetryWouldGetDifferentlyRollBackTheirTransaction() {
 		this.application.run((context) -> {
@@ -197,6 +223,23 @@ class MethodResultsTests {
 		IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, "shop", "", operation, "\"k\"");
 		Claim claim = store.claim(key, new Fingerprint(0, ""), "reader", MINUTE);
 		return new String(((Claim.Completed) claim).response().bytes(), StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * An application that writes as little as possible.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class FrugalMapper {
+
+		@Bean
+		JsonMapper jsonMapper() {
+			return JsonMapper.builder()
+				.changeDefaultPropertyInclusion((any) -> JsonInclude.Value.construct(JsonInclude.Include.NON_EMPTY,
+						JsonInclude.Include.NON_EMPTY))
+				.enable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
+				.build();
+		}
+
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
@@ -20,6 +21,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * Keys and arguments of types whose JSON does not tell their values apart.
@@ -44,6 +46,18 @@ class ValueObjectKeysTests {
 			assertThatExceptionOfType(IncomparableValueException.class)
 				.isThrownBy(() -> context.getBean(Shipping.class).shipAny(new Object()))
 				.withMessageContainingAll("key expression", "Object is a class of the JDK", "#order.id");
+			assertThat(context.getBean(Effects.class).runs()).isZero();
+		});
+	}
+
+	@Test
+	void areNoKeyIfTheyAreEmpty() {
+		MethodApplication.with(Shipping.class).run((context) -> {
+			Shipping shipping = context.getBean(Shipping.class);
+			assertThatIllegalArgumentException().isThrownBy(() -> shipping.ship(new OrderId("")))
+				.withMessageContaining("yields nothing");
+			assertThatIllegalArgumentException().isThrownBy(() -> shipping.shipAny(Optional.empty()))
+				.withMessageContaining("yields nothing");
 			assertThat(context.getBean(Effects.class).runs()).isZero();
 		});
 	}
