@@ -9,6 +9,8 @@ import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -59,9 +61,14 @@ class HandlersOwnerTests {
 		application("store", Bookings.class).run((context) -> assertThat(context).hasNotFailed());
 	}
 
-	@Test
-	void leavesTheEventsOfHandlersToTheirApplication() {
-		application("shop", Bookings.class).withPropertyValues("idempotent.outbox.relay.enabled=false")
+	/**
+	 * Also if the other application has not started yet.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void leavesTheEventsOfHandlersToTheirApplication(boolean started) {
+		application(started ? "shop" : "depot", started ? new Class<?>[] { Bookings.class } : new Class<?>[0])
+			.withPropertyValues("idempotent.outbox.relay.enabled=false")
 			.run((context) -> assertThat(context).hasNotFailed());
 		insert("handlers:book");
 		insert("test:orders");
