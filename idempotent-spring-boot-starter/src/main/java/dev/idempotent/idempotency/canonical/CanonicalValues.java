@@ -82,9 +82,33 @@ public final class CanonicalValues {
 	 * @throws IncomparableValueException if it has none
 	 */
 	public byte[] encode(Type declared, @Nullable Object value, OmittedMembers omitted) {
-		Encoder encoder = new Encoder(false);
-		encoder.encode(declared, value, omitted);
-		return encoder.bytes.toBytes();
+		return encoded(new Encoder(false, false), declared, value, omitted);
+	}
+
+	/**
+	 * Encodes a value that is a key. Its classes must not have fields that can change,
+	 * such as a cache: another form would be another key.
+	 * @param value the value
+	 * @return its canonical form
+	 * @throws IncomparableValueException if it has none, or none that is certain to stay
+	 */
+	public byte[] encodeKey(Object value) {
+		return encoded(new Encoder(false, true), Object.class, value, OmittedMembers.NONE);
+	}
+
+	private static byte[] encoded(Encoder encoder, Type declared, @Nullable Object value, OmittedMembers omitted) {
+		try {
+			encoder.encode(declared, value, omitted);
+			return encoder.bytes.toBytes();
+		}
+		catch (IncomparableValueException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			// Of a collection that cannot be read, or of a form.
+			throw new IncomparableValueException(encoder.located("it cannot be read (" + ex.getClass().getName() + ")"),
+					ex);
+		}
 	}
 
 	/**
@@ -101,11 +125,9 @@ public final class CanonicalValues {
 		if (one == null || other == null) {
 			return (one == other) ? null : "";
 		}
-		Encoder first = new Encoder(true);
-		first.encode(declared, one, OmittedMembers.NONE);
-		Encoder second = new Encoder(true);
-		second.encode(declared, other, OmittedMembers.NONE);
-		return Arrays.equals(first.bytes.toBytes(), second.bytes.toBytes()) ? null : place(declared, one, other);
+		byte[] first = encoded(new Encoder(true, false), declared, one, OmittedMembers.NONE);
+		byte[] second = encoded(new Encoder(true, false), declared, other, OmittedMembers.NONE);
+		return Arrays.equals(first, second) ? null : place(declared, one, other);
 	}
 
 	/**
@@ -128,7 +150,7 @@ public final class CanonicalValues {
 	}
 
 	private SortedMap<String, byte[]> parts(Type declared, Object value) {
-		Encoder encoder = new Encoder(true);
+		Encoder encoder = new Encoder(true, false);
 		SortedMap<String, byte[]> parts = new TreeMap<>();
 		encoder.parts = parts;
 		encoder.encode(declared, value, OmittedMembers.NONE);
@@ -153,7 +175,8 @@ public final class CanonicalValues {
 		if (value instanceof Optional<?> content) {
 			return hasContent(content.get(), depth + 1);
 		}
-		if (KnownTypes.isJdk(value.getClass()) && value instanceof Collection<?> elements) {
+		if (KnownTypes.isContainer(value.getClass()) && value instanceof Collection<?> elements
+				&& !KnownTypes.isLazy(value.getClass())) {
 			return elements.stream().anyMatch((element) -> depth > MAX_DEPTH || hasContent(element, depth + 1));
 		}
 		ClassForm form = this.classes.get(value.getClass());
@@ -270,18 +293,19 @@ public final class CanonicalValues {
 		if (type.isArray()) {
 			return obstacle(component(declared), seen);
 		}
-		if (Map.class.isAssignableFrom(type)) {
+		if (KnownTypes.isContainer(type) && Map.class.isAssignableFrom(type)) {
 			String ofKeys = obstacle(argument(declared, 0, 2), seen);
 			return (ofKeys != null) ? ofKeys : obstacle(argument(declared, 1, 2), seen);
 		}
-		if (Collection.class.isAssignableFrom(type) || type == Optional.class) {
+		if (KnownTypes.isContainer(type) && (Collection.class.isAssignableFrom(type) || type == Optional.class)) {
 			return obstacle(argument(declared, 0, 1), seen);
 		}
 		ClassForm form = this.classes.get(type);
 		if (form.isKnown() || (KnownTypes.isJdk(type) && KnownTypes.mayBeComparable(type))) {
 			return null;
 		}
-		if (form.entity() || KnownTypes.isJdk(type) || !Modifier.isAbstract(type.getModifiers())) {
+		if (form.entity() || KnownTypes.isJdk(type) || KnownTypes.obstacleByName(type) != null
+				|| !Modifier.isAbstract(type.getModifiers())) {
 			return (form.obstacle() != null) ? KnownTypes.nameOf(type) + " " + form.obstacle()
 					: obstacleOfMembers(type, form, seen);
 		}
@@ -315,14 +339,28 @@ public final class CanonicalValues {
 	 */
 	public boolean hasMember(Type declared, List<String> names) {
 		Class<?> type = rawType(declared);
+		if (names.isEmpty()) {
+			return true;
+		}
+		List<String> below = names.subList(1, names.size());
+		if (Map.class.isAssignableFrom(type)) {
+			return hasMember(argument(declared, 1, 2), below);
+		}
+		if (type == Optional.class) {
+			return hasMember(argument(declared, 0, 1), names);
+		}
+		if (type.isArray() || List.class.isAssignableFrom(type)) {
+			Type element = type.isArray() ? component(declared) : argument(declared, 0, 1);
+			return names.get(0).matches("\\d+") && hasMember(element, below);
+		}
 		ClassForm form = this.classes.get(type);
-		if (names.isEmpty() || form.isKnown() || form.members().isEmpty() || !Modifier.isFinal(type.getModifiers())) {
-			return names.isEmpty() || form.scalar() == null;
+		if (form.isKnown() || form.members().isEmpty() || !Modifier.isFinal(type.getModifiers())) {
+			return form.scalar() == null && !Collection.class.isAssignableFrom(type);
 		}
 		return form.members()
 			.stream()
 			.filter((member) -> member.name().equals(names.get(0)))
-			.anyMatch((member) -> hasMember(member.type(), names.subList(1, names.size())));
+			.anyMatch((member) -> hasMember(member.type(), below));
 	}
 
 	private ClassForm classForm(Class<?> type) {
@@ -330,7 +368,7 @@ public final class CanonicalValues {
 		BiConsumer<CanonicalBytes, Object> scalar = KnownTypes.scalar(type);
 		if (form != null || scalar != null || type.isArray() || Enum.class.isAssignableFrom(type)
 				|| KnownTypes.isContainer(type)) {
-			return new ClassForm(form, (form != null) ? null : scalar, List.of(), null, false);
+			return new ClassForm(form, (form != null) ? null : scalar, List.of(), null, false, form == null);
 		}
 		boolean entity = KnownTypes.isEntity(type);
 		String obstacle = KnownTypes.obstacle(type);
@@ -349,7 +387,7 @@ public final class CanonicalValues {
 		if (obstacle == null && members.isEmpty() && !type.isRecord()) {
 			obstacle = "has no fields, so that all of its values are equal";
 		}
-		return new ClassForm(null, null, members, obstacle, entity);
+		return new ClassForm(null, null, members, obstacle, entity, false);
 	}
 
 	private @Nullable CanonicalForm<?> formOf(Class<?> type) {
@@ -372,9 +410,14 @@ public final class CanonicalValues {
 	 * @param obstacle why a key or an argument must not be read, as a predicate, or
 	 * {@code null}
 	 * @param entity whether the values are persistent entities, which results may be
+	 * @param container whether a value is compared by what it contains
 	 */
 	private record ClassForm(@Nullable CanonicalForm<?> form, @Nullable BiConsumer<CanonicalBytes, Object> scalar,
-			List<Member> members, @Nullable String obstacle, boolean entity) {
+			List<Member> members, @Nullable String obstacle, boolean entity, boolean container) {
+
+		boolean isChangeable() {
+			return this.members.stream().anyMatch((member) -> !Modifier.isFinal(member.field().getModifiers()));
+		}
 
 		/**
 		 * Whether the class alone tells that all of its values can be compared.
@@ -395,7 +438,9 @@ public final class CanonicalValues {
 		/**
 		 * Whether another class is another value, even if both have the same content.
 		 */
-		private final boolean exact;
+		private boolean exact;
+
+		private final boolean key;
 
 		private final Deque<Object> path = new ArrayDeque<>();
 
@@ -404,8 +449,9 @@ public final class CanonicalValues {
 		 */
 		private @Nullable Map<String, byte[]> parts;
 
-		Encoder(boolean exact) {
+		Encoder(boolean exact, boolean key) {
 			this.exact = exact;
+			this.key = key;
 		}
 
 		void encode(Type declared, @Nullable Object value, OmittedMembers omitted) {
@@ -445,10 +491,10 @@ public final class CanonicalValues {
 				writeClass(declared, constant.getDeclaringClass());
 				this.bytes.text(constant.name());
 			}
-			else if (value instanceof CharSequence text) {
+			else if (form.container() && value instanceof CharSequence text) {
 				this.bytes.text(stringOf(text));
 			}
-			else if (!writeContainer(declared, value, omitted)) {
+			else if (!form.container() || !writeContainer(declared, value, omitted)) {
 				writeMembers(declared, value, form, omitted);
 			}
 		}
@@ -472,8 +518,11 @@ public final class CanonicalValues {
 						+ ", returned null or a value that needs the same form");
 			}
 			this.bytes.tag('f');
-			this.bytes.text(KnownTypes.nameOf(form.type()));
+			this.bytes.text(form.type().getName());
+			boolean outer = this.exact;
+			this.exact = false;
 			at("", Object.class, canonical, omitted);
+			this.exact = outer;
 		}
 
 		/**
@@ -492,9 +541,6 @@ public final class CanonicalValues {
 			else if (value instanceof Map || value instanceof Collection) {
 				if (KnownTypes.isLazy(type) && !(this.exact && KnownTypes.isLoaded(value))) {
 					throw refused(KnownTypes.nameOf(type) + " loads its elements when it is read");
-				}
-				if (KnownTypes.hasOwnMembers(type)) {
-					throw refused(KnownTypes.nameOf(type) + " is a collection with members of its own");
 				}
 				if (value instanceof Map<?, ?> map) {
 					writeMap(declared, map, omitted);
@@ -586,6 +632,10 @@ public final class CanonicalValues {
 			if (form.obstacle() != null && !(this.exact && form.entity() && !form.members().isEmpty())) {
 				throw refused(KnownTypes.nameOf(type) + " " + form.obstacle());
 			}
+			if (this.key && form.isChangeable()) {
+				throw refused(KnownTypes.nameOf(type)
+						+ " has fields that are not final, so that its form may change between two calls");
+			}
 			this.bytes.tag('o');
 			writeClass(declared, type);
 			for (Member member : form.members()) {
@@ -606,7 +656,7 @@ public final class CanonicalValues {
 			Class<?> expected = rawType(declared);
 			if (expected != type && !expected.isPrimitive()) {
 				this.bytes.tag('c');
-				this.bytes.text(KnownTypes.nameOf(type));
+				this.bytes.text(type.getName());
 			}
 		}
 
@@ -636,8 +686,12 @@ public final class CanonicalValues {
 		}
 
 		private IncomparableValueException refused(String reason) {
+			return new IncomparableValueException(located(reason));
+		}
+
+		private String located(String reason) {
 			String place = place();
-			return new IncomparableValueException((place.isEmpty() ? "" : "at " + place + ": ") + reason);
+			return (place.isEmpty() ? "" : "at " + place + ": ") + reason;
 		}
 
 		private String place() {

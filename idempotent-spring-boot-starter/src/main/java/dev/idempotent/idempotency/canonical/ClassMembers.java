@@ -36,6 +36,11 @@ final class ClassMembers {
 			if (KnownTypes.isJdk(each) && fields(each).anyMatch((field) -> !Modifier.isStatic(field.getModifiers()))) {
 				throw new IncomparableValueException("it extends " + each.getName() + ", whose state cannot be read");
 			}
+			if (fields(each).anyMatch((field) -> Modifier.isTransient(field.getModifiers())
+					&& !Modifier.isStatic(field.getModifiers()) && !field.getName().startsWith("$"))) {
+				throw new IncomparableValueException(
+						"it has transient fields, of which it is not known whether they count");
+			}
 			if (fields(each).anyMatch((field) -> field.isSynthetic() && !Modifier.isStatic(field.getModifiers()))) {
 				throw new IncomparableValueException(
 						"it is an inner, local or anonymous class that depends on what surrounds it");

@@ -102,6 +102,31 @@ final class KnownTypes {
 			Map.of("body", "body"));
 
 	/**
+	 * They keep their text.
+	 */
+	private static final Set<String> MEDIA_TYPES = Set.of("org.springframework.util.MimeType");
+
+	private static final BiConsumer<CanonicalBytes, Object> MEDIA_TYPE = textual("MimeType", Object::toString);
+
+	/**
+	 * The packages of libraries whose collections and texts consist of nothing but their
+	 * elements.
+	 */
+	private static final List<String> LIBRARIES = List.of("com.google.common.collect.", "org.springframework.util.",
+			"org.springframework.http.", "org.springframework.messaging.", "org.hibernate.collection.",
+			"org.eclipse.collections.", "org.eclipse.persistence.indirection.", "org.apache.commons.collections4.",
+			"org.apache.avro.util.", "it.unimi.dsi.fastutil.", "kotlin.collections.", "scala.collection.",
+			"groovy.lang.", "org.codehaus.groovy.");
+
+	/**
+	 * The types of the container and of files, whose content cannot be seen or is
+	 * consumed when it is read.
+	 */
+	private static final Set<String> UNREADABLE = Set.of("jakarta.servlet.http.Part", "jakarta.servlet.ServletRequest",
+			"jakarta.servlet.ServletResponse", "jakarta.servlet.http.HttpSession",
+			"org.springframework.core.io.InputStreamSource", "org.springframework.web.context.request.WebRequest");
+
+	/**
 	 * The interfaces of what can be read once, arrives later, or is an action.
 	 */
 	private static final List<Class<?>> NO_VALUES = List.of(Iterator.class, Enumeration.class, Spliterator.class,
@@ -115,7 +140,8 @@ final class KnownTypes {
 
 	private static final String ENTITY = "jakarta.persistence.Entity";
 
-	private static final Set<String> WITH_CACHES = Set.of("com.google.protobuf.MessageLite");
+	private static final Set<String> WITH_CACHES = Set.of("com.google.protobuf.MessageLite",
+			"com.google.protobuf.ByteString");
 
 	/**
 	 * Messages whose members differ between two deliveries, and whose content has no
@@ -128,6 +154,9 @@ final class KnownTypes {
 
 	static @Nullable BiConsumer<CanonicalBytes, Object> scalar(Class<?> type) {
 		BiConsumer<CanonicalBytes, Object> known = SCALARS.get(type);
+		if (known == null && isAny(type, MEDIA_TYPES)) {
+			return MEDIA_TYPE;
+		}
 		if (known == null && Path.class.isAssignableFrom(type) && isJdk(type)) {
 			return SCALARS.get(Path.class);
 		}
@@ -142,12 +171,13 @@ final class KnownTypes {
 	}
 
 	/**
-	 * Returns whether values of a class are compared by what they contain.
+	 * Returns whether values of a class are compared by what they contain. A class of the
+	 * application may have members beside that.
 	 */
 	static boolean isContainer(Class<?> type) {
-		return CharSequence.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type)
-				|| Collection.class.isAssignableFrom(type) || Map.Entry.class.isAssignableFrom(type)
-				|| isOptional(type);
+		return isOptional(type) || ((isJdk(type) || LIBRARIES.stream().anyMatch(type.getName()::startsWith))
+				&& (CharSequence.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type)
+						|| Collection.class.isAssignableFrom(type) || Map.Entry.class.isAssignableFrom(type)));
 	}
 
 	static boolean isEmpty(Object optional) {
@@ -236,13 +266,23 @@ final class KnownTypes {
 		if (Proxy.isProxyClass(type) || PROXIES.stream().anyMatch(type.getName()::contains)) {
 			return "is a proxy, whose target is unknown";
 		}
+		String byName = obstacleByName(type);
+		return (byName != null) ? byName
+				: isJdk(type) ? "is a class of the JDK that is not a value, or whose values cannot be read" : null;
+	}
+
+	/**
+	 * Returns why the values of a class of a library cannot be compared, as
+	 * {@link #obstacle} does.
+	 */
+	static @Nullable String obstacleByName(Class<?> type) {
+		if (isAny(type, UNREADABLE)) {
+			return "is a request, a session or a file, whose content cannot be seen";
+		}
 		if (isAny(type, OTHER_MESSAGES)) {
 			return "differs between two deliveries of one message: take its payload";
 		}
-		if (isAny(type, WITH_CACHES)) {
-			return "keeps caches beside its value";
-		}
-		return isJdk(type) ? "is a class of the JDK that is not a value, or whose values cannot be read" : null;
+		return isAny(type, WITH_CACHES) ? "keeps caches beside its value" : null;
 	}
 
 	/**
@@ -266,7 +306,7 @@ final class KnownTypes {
 	}
 
 	/**
-	 * Returns the name of a class without its package, so that a class can be moved.
+	 * Returns the name of a class without its package, for messages.
 	 */
 	static String nameOf(Class<?> type) {
 		return type.getName().substring(type.getName().lastIndexOf('.') + 1);
@@ -278,21 +318,6 @@ final class KnownTypes {
 	 */
 	static boolean hasOwnOrder(Object queue) {
 		return queue instanceof PriorityQueue || queue instanceof PriorityBlockingQueue || queue instanceof DelayQueue;
-	}
-
-	/**
-	 * Returns whether a concrete collection of the JDK was extended by a class with
-	 * members of its own.
-	 */
-	static boolean hasOwnMembers(Class<?> type) {
-		boolean adds = false;
-		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
-			if (isJdk(each)) {
-				return adds && !Modifier.isAbstract(each.getModifiers()) && each != Object.class;
-			}
-			adds = adds || !ClassMembers.declaredBy(each).isEmpty();
-		}
-		return false;
 	}
 
 	private static boolean isAny(@Nullable Class<?> type, Set<String> names) {
@@ -368,12 +393,15 @@ final class KnownTypes {
 	 */
 	private static void text(Map<Class<?>, BiConsumer<CanonicalBytes, Object>> scalars, Class<?> type,
 			Function<Object, String> text) {
-		String name = type.getSimpleName();
-		scalars.put(type, (bytes, value) -> {
+		scalars.put(type, textual(type.getSimpleName(), text));
+	}
+
+	private static BiConsumer<CanonicalBytes, Object> textual(String name, Function<Object, String> text) {
+		return (bytes, value) -> {
 			bytes.tag('s');
 			bytes.text(name);
 			bytes.text(text.apply(value));
-		});
+		};
 	}
 
 	/**

@@ -115,6 +115,12 @@ public interface IdempotencyTransactions {
 		}
 
 		/**
+		 * Flushes the work, so that its result is what is committed.
+		 */
+		default void flush() {
+		}
+
+		/**
 		 * Flushes the work, completes the record, and commits.
 		 * @param response the response to store
 		 * @param retention how long to keep it, at least one millisecond

@@ -76,6 +76,15 @@ public final class TransactionalClaimant extends Claimant {
 	}
 
 	/**
+	 * Flushes the work before its result is written, which may contain what the database
+	 * or a mapper generates.
+	 * @throws RuntimeException if a statement fails
+	 */
+	public void flush() {
+		Objects.requireNonNull(this.open, "No transaction is open").flush();
+	}
+
+	/**
 	 * Returns whether the work has marked the transaction as rollback-only.
 	 * @return whether it can only be rolled back
 	 */

@@ -402,9 +402,14 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 
 		@Override
+		public void flush() {
+			PendingChanges.of(this.status, this.outerSessions).flush();
+		}
+
+		@Override
 		public void commit(StoredResponse response, Duration retention) {
 			try {
-				PendingChanges.of(this.status, this.outerSessions).flush();
+				flush();
 				if (this.provisional) {
 					complete(response, retention);
 				}

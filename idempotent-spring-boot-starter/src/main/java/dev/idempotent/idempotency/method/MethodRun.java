@@ -104,6 +104,15 @@ final class MethodRun {
 	}
 
 	/**
+	 * Flushes work under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}.
+	 */
+	void flush() {
+		if (this.transaction != null) {
+			this.transaction.flush();
+		}
+	}
+
+	/**
 	 * Completes the key with a result, once the work is committed.
 	 */
 	void complete(StoredResponse stored) {

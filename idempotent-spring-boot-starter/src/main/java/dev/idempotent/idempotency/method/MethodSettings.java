@@ -8,6 +8,7 @@ import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTran
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -28,10 +29,15 @@ public record MethodSettings(IdempotencyEngine engine, String namespace, Operati
 		@Nullable IdempotencyTransactionSource transactionSource, @Nullable TransactionAttributeSource attributes) {
 
 	/**
-	 * Adapts the mapper to what is stored.
+	 * Adapts the mapper to what is stored: a member that the result type lacks by now
+	 * must not get lost.
 	 */
 	public MethodSettings {
-		json = ResultCodec.storing(json);
+		json = ResultCodec.storing(json)
+			.rebuild()
+			.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+			.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+			.build();
 	}
 
 }

@@ -15,7 +15,6 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.canonical.CanonicalJson;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.canonical.IncomparableValueException;
-import dev.idempotent.idempotency.canonical.OmittedMembers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
@@ -152,7 +151,7 @@ public final class KeyExpression {
 
 	private byte[] encode(Object value) {
 		try {
-			return this.values.encode(Object.class, value, OmittedMembers.NONE);
+			return this.values.encodeKey(value);
 		}
 		catch (IncomparableValueException ex) {
 			throw new IncomparableValueException("The value of the key expression cannot be compared with others: "

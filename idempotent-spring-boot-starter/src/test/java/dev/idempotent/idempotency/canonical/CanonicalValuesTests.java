@@ -6,6 +6,7 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.AbstractCollection;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -158,7 +159,8 @@ class CanonicalValuesTests {
 				new Object[] { new RuntimeException(), "of the JDK" },
 				new Object[] { new Failure(), "whose state cannot be read" },
 				new Object[] { new Order(), "is a persistent entity" },
-				new Object[] { new Batch(), "with members of its own" },
+				new Object[] { new Batch(), "extends java.util.ArrayList" },
+				new Object[] { new Cached("a"), "transient fields" },
 				new Object[] { Proxy.newProxyInstance(Holder.class.getClassLoader(),
 						new Class<?>[] { Comparable.class }, (proxy, method, arguments) -> 0), "is a proxy" });
 	}
@@ -176,6 +178,19 @@ class CanonicalValuesTests {
 
 		}, "inner, local or anonymous class");
 		assertRefused(new LabelledDate(), "extends java.util.Date");
+	}
+
+	@Test
+	void comparesCollectionsOfTheApplicationByTheirMembers() {
+		assertDifferent(new Basket("alice", List.of("a")), new Basket("bob", List.of("a")),
+				new Basket("bob", List.of()));
+	}
+
+	@Test
+	void encodesNoKeyThatMayChange() {
+		assertThatExceptionOfType(IncomparableValueException.class).isThrownBy(() -> this.values.encodeKey(new Node()))
+			.withMessageContaining("fields that are not final");
+		assertThat(this.values.encodeKey(new FluentId("1"))).isNotEqualTo(this.values.encodeKey(new FluentId("2")));
 	}
 
 	@Test
@@ -422,6 +437,55 @@ class CanonicalValuesTests {
 	static final class Batch extends ArrayList<String> {
 
 		private final String account = "1";
+
+	}
+
+	static final class Cached {
+
+		private final String name;
+
+		private transient int hash;
+
+		Cached(String name) {
+			this.name = name;
+		}
+
+		@Override
+		public int hashCode() {
+			this.hash = this.name.hashCode();
+			return this.hash;
+		}
+
+		@Override
+		public boolean equals(@Nullable Object other) {
+			return other instanceof Cached cached && this.name.equals(cached.name);
+		}
+
+	}
+
+	/**
+	 * A list beside a member.
+	 */
+	static final class Basket extends AbstractCollection<String> {
+
+		private final String customer;
+
+		private final List<String> lines;
+
+		Basket(String customer, List<String> lines) {
+			this.customer = customer;
+			this.lines = lines;
+		}
+
+		@Override
+		public Iterator<String> iterator() {
+			return this.lines.iterator();
+		}
+
+		@Override
+		public int size() {
+			return this.lines.size();
+		}
 
 	}
 

@@ -13,12 +13,14 @@ import dev.idempotent.idempotency.CanonicalForm;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
+import jakarta.servlet.http.HttpSession;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.web.multipart.MultipartFile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -102,7 +104,14 @@ class MethodArgumentsTests {
 	}
 
 	@Test
+	void cannotBeFilesAndSessions() {
+		assertRefused("upload", "'file'", "whose content cannot be seen");
+		assertRefused("session", "'session'", "whose content cannot be seen");
+	}
+
+	@Test
 	void cannotIgnoreUnknownParametersAndMembers() {
+		assertRefused("ignoringMembersOfAList", "there is no member '/events/sentAt'");
 		assertRefused("ignoringUnknown", "there is no parameter 'evnt', only [event, attempt]");
 		assertRefused("ignoringUnknownPointer", "there is no parameter 'sentAt'");
 		assertRefused("ignoringUnknownMember", "there is no member '/event/snetAt'");
@@ -211,6 +220,18 @@ class MethodArgumentsTests {
 
 		@Idempotent(ignore = "/event/snetAt")
 		void ignoringUnknownMember(Event event, int attempt) {
+		}
+
+		@Idempotent
+		void upload(MultipartFile file) {
+		}
+
+		@Idempotent
+		void session(HttpSession session) {
+		}
+
+		@Idempotent(ignore = "/events/sentAt")
+		void ignoringMembersOfAList(List<Event> events) {
 		}
 
 		@Idempotent
