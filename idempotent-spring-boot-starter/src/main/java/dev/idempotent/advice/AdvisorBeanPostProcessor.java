@@ -11,6 +11,7 @@ import org.springframework.aop.framework.AdvisedSupport;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.core.Ordered;
@@ -87,6 +88,11 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	private Object place(Object bean, String beanName) {
 		if (isPlaced(bean)) {
 			return bean;
+		}
+		Class<?> target = AopUtils.getTargetClass(bean);
+		if (this.placed instanceof AnnotatedMethodAdvisor<?> annotated && annotated.getClassFilter().matches(target)) {
+			annotated.placing(ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName)
+					: beanName, target);
 		}
 		if (bean instanceof Advised advised && !(bean instanceof AopInfrastructureBean) && !advised.isFrozen()
 				&& isEligible(AopUtils.getTargetClass(bean))) {

@@ -72,6 +72,16 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	}
 
 	/**
+	 * Called before a bean that has such methods gets this advice, however late it is
+	 * created.
+	 * @param beanName the name of the bean
+	 * @param targetClass the class of its target
+	 * @throws IdempotentConfigurationException if the bean must not have them
+	 */
+	protected void placing(String beanName, Class<?> targetClass) {
+	}
+
+	/**
 	 * Reads and checks the attributes of an annotated method.
 	 * @param method the method
 	 * @return the attributes

@@ -65,6 +65,8 @@ public final class IdempotencyContext {
 
 	private int keyed;
 
+	private boolean keyless;
+
 	private int attempts;
 
 	private @Nullable Answer lastAnswer;
@@ -257,6 +259,38 @@ public final class IdempotencyContext {
 		synchronized (this.open) {
 			return new CallAttempt(request, null, () -> {
 			});
+		}
+	}
+
+	/**
+	 * Whether a call was made that has an effect, and carried no key.
+	 * @return whether one was made
+	 */
+	public boolean hasKeylessCall() {
+		synchronized (this.open) {
+			return this.keyless;
+		}
+	}
+
+	/**
+	 * Begins an attempt of a call that has an effect, and carries no key because its URL
+	 * belongs to no known service. A run whose single call was sent before, or is open,
+	 * must not send it: it may be that call, at a location that is not known.
+	 * @param request the fingerprint of the call, to tell a retry from another call
+	 * @return the attempt, on which its outcome must be marked
+	 * @throws IllegalStateException if it must not be sent
+	 */
+	public CallAttempt observeKeyless(Fingerprint request) {
+		synchronized (this.open) {
+			boolean unsettled = (this.keyed == 0) ? this.earlierCall != null : !this.open.isEmpty();
+			if (this.singleCall && unsettled) {
+				this.change = "its URL belongs to no target";
+				throw new IllegalStateException("The call under the key of this run has an unknown outcome, and this "
+						+ "call would carry no key, because its URL belongs to no target. Nothing was sent. List each "
+						+ "location of the service under its name in idempotent.client.targets.");
+			}
+			this.keyless = true;
+			return observe(request);
 		}
 	}
 

@@ -60,10 +60,10 @@ public @interface Idempotent {
 	 * {@link KeySource#TOKEN} it is the purpose of the tokens. It must never change,
 	 * because completed calls would run again.
 	 * <p>
-	 * A name that is part of keys belongs to one method of one bean; a method and a web
-	 * handler may have the same name, because their keys are of different kinds. Two
-	 * beans of one class need a method with a name of its own each, such as in a subclass
-	 * that overrides and annotates it.
+	 * A name that is part of keys belongs to one method of one bean, but handlers may
+	 * share the purpose of tokens; a method and a web handler may have the same name,
+	 * because their keys are of different kinds. Two beans of one class need a method
+	 * with a name of its own each, such as in a subclass that overrides and annotates it.
 	 * <p>
 	 * A name has at most 100 characters: letters ({@code A} to {@code Z} in both cases),
 	 * digits, dots, hyphens and underscores, the first of which is a letter or a digit.

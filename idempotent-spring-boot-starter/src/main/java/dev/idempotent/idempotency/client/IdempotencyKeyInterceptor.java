@@ -57,11 +57,12 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	private CallAttempt begin(IdempotencyContext run, HttpRequest request, byte[] body) {
 		Resource resource = this.targets.find(request.getURI());
 		Fingerprint fingerprint = fingerprint(request, resource, body);
-		boolean takesKey = resource != null && !PendingCall.isSafe(request.getMethod())
-				&& !request.getHeaders().containsHeader(PendingCall.KEY_HEADER);
-		return (resource != null && takesKey)
+		if (PendingCall.isSafe(request.getMethod()) || request.getHeaders().containsHeader(PendingCall.KEY_HEADER)) {
+			return run.observe(fingerprint);
+		}
+		return (resource != null)
 				? run.derive(resource.target(), request.getMethod() + " " + resource.path(), fingerprint)
-				: run.observe(fingerprint);
+				: run.observeKeyless(fingerprint);
 	}
 
 	/**

@@ -117,7 +117,7 @@ public interface IdempotencyTransactions {
 		/**
 		 * Flushes the work, so that its result is what is committed.
 		 */
-		default void flush() {
+		default void flushWork() {
 		}
 
 		/**

@@ -80,8 +80,8 @@ public final class TransactionalClaimant extends Claimant {
 	 * or a mapper generates.
 	 * @throws RuntimeException if a statement fails
 	 */
-	public void flush() {
-		Objects.requireNonNull(this.open, "No transaction is open").flush();
+	public void flushWork() {
+		Objects.requireNonNull(this.open, "No transaction is open").flushWork();
 	}
 
 	/**

@@ -402,14 +402,14 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 
 		@Override
-		public void flush() {
+		public void flushWork() {
 			PendingChanges.of(this.status, this.outerSessions).flush();
 		}
 
 		@Override
 		public void commit(StoredResponse response, Duration retention) {
 			try {
-				flush();
+				flushWork();
 				if (this.provisional) {
 					complete(response, retention);
 				}

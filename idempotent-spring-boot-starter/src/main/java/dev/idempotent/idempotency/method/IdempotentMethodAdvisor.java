@@ -57,6 +57,8 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 
 	private final BiPredicate<Class<?>, Method> handlers;
 
+	private final OperationNames names = new OperationNames();
+
 	/**
 	 * Creates an advisor.
 	 * @param guarantee the guarantee of the methods to advise, never the default
@@ -81,6 +83,19 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		}
 		Guarantee stated = annotationOf(method).guarantee();
 		return this.guarantee == ((stated != Guarantee.DEFAULT) ? stated : this.defaults.get().guarantee());
+	}
+
+	/**
+	 * Beans that are created late, or declared by an interface, are unknown at the start.
+	 */
+	@Override
+	protected void placing(String beanName, Class<?> targetClass) {
+		for (AnnotatedMethod method : AnnotatedMethod.findAll(Idempotent.class, targetClass)) {
+			String name = annotationOf(method).name();
+			if (!name.isEmpty() && matches(method.method(), targetClass)) {
+				this.names.add(name, beanName, null, method.describe());
+			}
+		}
 	}
 
 	/**

@@ -110,7 +110,7 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 				// settled.
 				return (settling instanceof CompletableFuture<?> future) ? future.copy() : settling;
 			}
-			run.flush();
+			run.flushWork();
 			run.complete(encode(run, result));
 			settled = true;
 			return result;

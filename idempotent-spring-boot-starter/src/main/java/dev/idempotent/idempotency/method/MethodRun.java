@@ -106,9 +106,9 @@ final class MethodRun {
 	/**
 	 * Flushes work under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}.
 	 */
-	void flush() {
+	void flushWork() {
 		if (this.transaction != null) {
-			this.transaction.flush();
+			this.transaction.flushWork();
 		}
 	}
 

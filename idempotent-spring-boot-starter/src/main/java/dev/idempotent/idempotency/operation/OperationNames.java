@@ -50,7 +50,7 @@ public final class OperationNames {
 	 * @param described the description of its method
 	 * @throws IdempotentConfigurationException if another operation has the name
 	 */
-	public void add(String name, String bean, @Nullable Object instance, String described) {
+	public synchronized void add(String name, String bean, @Nullable Object instance, String described) {
 		Owner added = new Owner(bean, instance, described);
 		Owner other = this.owners.putIfAbsent(name, added);
 		if (other != null && !other.isSame(added)) {

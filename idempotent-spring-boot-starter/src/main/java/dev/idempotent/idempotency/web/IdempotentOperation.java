@@ -113,10 +113,11 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 	}
 
 	/**
-	 * Returns whether keys of the operation include its name.
+	 * Returns whether keys of the operation include its name and nothing that is unique
+	 * without it. Operations may share the purpose of tokens, which have a serial.
 	 */
 	boolean isNamedInKeys() {
-		return this.keyExpression != null || this.keySource != KeySource.HEADER;
+		return this.keyExpression != null || (this.keySource != KeySource.HEADER && this.keySource != KeySource.TOKEN);
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Set;
 
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.FailureClassifier.Verdict;
@@ -147,12 +148,15 @@ final class CalledStep {
 	 * nor taken its key.
 	 */
 	private void warnOfUnobservedCall(JournalEntry entry, IdempotencyContext context) {
-		if (!this.call.actionTakesKey() && context.calls().made() == 0
+		Calls calls = context.calls();
+		if (!this.call.actionTakesKey() && (calls.made() == 0 || (calls.keyed() == 0 && context.hasKeylessCall()))
 				&& this.run.resources().unobserved().add(this.run.name())) {
-			logger.warn("The step '{}' of the saga {} has returned, and no call of it was observed: if it has called a "
-					+ "service, then without a key and whatever the response was. Use a client with the interceptor "
-					+ "(idempotent.client.targets) on the thread of the saga, or take the key and send it. Use "
-					+ "runInTransaction for work in the database", entry.name(), this.run.name());
+			logger
+				.warn("The step '{}' of the saga {} has returned, and no call with a key was observed: if it has called a "
+						+ "service, then without a key and whatever the response was. Use a client with the interceptor "
+						+ "on the thread of the saga, and list each location of the service in "
+						+ "idempotent.client.targets, or take the key and send it. Use "
+						+ "runInTransaction for work in the database", entry.name(), this.run.name());
 		}
 	}
 

@@ -1,6 +1,7 @@
 package dev.idempotent.autoconfigure.saga;
 
 import java.net.http.HttpClient;
+import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
@@ -9,6 +10,7 @@ import dev.idempotent.idempotency.client.Ledger;
 import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.method.SagaApplication;
 import org.jspecify.annotations.Nullable;
@@ -28,11 +30,7 @@ class MovedServiceTests {
 
 	private final Ledger ledger = new Ledger().at("").at("/pay/v2");
 
-	private final RestClient client = RestClient.builder()
-		.requestFactory(new JdkClientHttpRequestFactory(HttpClient.newHttpClient()))
-		.requestInterceptor(
-				new IdempotencyKeyInterceptor(PropagationTargets.of(Map.of("pay", this.ledger.locations()))))
-		.build();
+	private RestClient client = client(this.ledger.locations());
 
 	@AfterEach
 	void stop() {
@@ -47,6 +45,21 @@ class MovedServiceTests {
 			assertThat(this.ledger.effects("/charges")).isOne();
 			assertThat(this.ledger.keys("/charges")).hasSize(2);
 			assertThat(this.ledger.keys("/refunds")).isEmpty();
+		});
+	}
+
+	/**
+	 * The response to the first call was lost, and the second location is not listed.
+	 */
+	@Test
+	void sendsNothingWithoutAKeyWhereACallMayBeDone() {
+		this.client = client(this.ledger.locations().subList(0, 1));
+		run((shop) -> {
+			await().ignoreExceptionsInstanceOf(IdempotencyPendingException.class)
+				.untilAsserted(() -> assertThatExceptionOfType(SagaHaltedException.class)
+					.isThrownBy(() -> shop.place("1", false)));
+			assertThat(this.ledger.effects("/charges")).isOne();
+			assertThat(this.ledger.keys("/charges")).hasSize(1);
 		});
 	}
 
@@ -67,6 +80,13 @@ class MovedServiceTests {
 			.withPropertyValues("idempotent.namespace=shop", "idempotent.saga.initialize-schema=always",
 					"idempotent.saga.wait-timeout=1ms")
 			.run((context) -> scenario.run(context.getBean(Shop.class)));
+	}
+
+	private static RestClient client(List<String> locations) {
+		return RestClient.builder()
+			.requestFactory(new JdkClientHttpRequestFactory(HttpClient.newHttpClient()))
+			.requestInterceptor(new IdempotencyKeyInterceptor(PropagationTargets.of(Map.of("pay", locations))))
+			.build();
 	}
 
 	private @Nullable String post(String path) {

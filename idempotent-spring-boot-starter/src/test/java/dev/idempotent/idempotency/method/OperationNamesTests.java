@@ -1,11 +1,14 @@
 package dev.idempotent.idempotency.method;
 
+import java.util.Objects;
+
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.ImportMethods;
 import dev.idempotent.idempotency.Idempotent;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -14,10 +17,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
 /**
@@ -64,6 +69,21 @@ class OperationNamesTests {
 	void refuseASecondBeanThatIsLazyOrAPrototype() {
 		MethodApplication.with(LazyBank.class).run((context) -> failure(context).hasMessageContaining(TRANSFER));
 		MethodApplication.with(PrototypeBank.class).run((context) -> failure(context).hasMessageContaining(TRANSFER));
+	}
+
+	/**
+	 * Whose class is not known before they are created.
+	 */
+	@Test
+	void refuseASecondBeanThatIsCreatedAfterTheStart() {
+		MethodApplication.with(BanksByInterface.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean("giro", Transfers.class).transfer("1")).isEqualTo("giro: 1");
+			assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> context.getBean("savings"))
+				.havingRootCause()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.withMessageContainingAll("'savings'", "'giro'");
+		});
 	}
 
 	@Test
@@ -118,7 +138,9 @@ class OperationNamesTests {
 
 	private static AbstractThrowableAssert<?, IdempotentConfigurationException> failure(
 			AssertableApplicationContext context) {
-		return assertThat(context).getFailure().asInstanceOf(throwable(IdempotentConfigurationException.class));
+		return assertThat(context).getFailure()
+			.rootCause()
+			.asInstanceOf(throwable(IdempotentConfigurationException.class));
 	}
 
 	static class OrderService {
@@ -289,6 +311,45 @@ class OperationNamesTests {
 		@Bean
 		Booking second() {
 			return new Account();
+		}
+
+	}
+
+	interface Transfers {
+
+		String transfer(String id);
+
+	}
+
+	static class InterfaceBank implements Transfers {
+
+		private final String bank;
+
+		InterfaceBank(String bank) {
+			this.bank = bank;
+		}
+
+		@Override
+		@Idempotent(key = "#id", name = "transfer-by-interface")
+		public String transfer(String id) {
+			return this.bank + ": " + id;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class BanksByInterface {
+
+		@Bean
+		@Lazy
+		Transfers giro() {
+			return new InterfaceBank("giro");
+		}
+
+		@Bean
+		@Lazy
+		Transfers savings() {
+			return new InterfaceBank("savings");
 		}
 
 	}
