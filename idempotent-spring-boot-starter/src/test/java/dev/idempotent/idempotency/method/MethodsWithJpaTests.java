@@ -9,6 +9,7 @@ import dev.idempotent.idempotency.Idempotent;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
+import jakarta.persistence.Version;
 import org.hibernate.FlushMode;
 import org.hibernate.Session;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,22 @@ class MethodsWithJpaTests {
 			assertThat(seats.book("second", "1B")).isEqualTo("1B booked");
 			assertThat(booked(context)).isEqualTo(2);
 		});
+	}
+
+	/**
+	 * The version is counted by the flush, which otherwise follows the method.
+	 */
+	@Test
+	void replayWhatTheMapperGenerates() {
+		run((context) -> {
+			Tariffs tariffs = context.getBean(Tariffs.class);
+			context.getBean(TransactionTemplate.class)
+				.executeWithoutResult((status) -> context.getBean(EntityManager.class).persist(new Tariff()));
+			Tariff raised = tariffs.raise("k", 5);
+			Tariff replayed = tariffs.raise("k", 5);
+			assertThat(replayed).isNotSameAs(raised);
+			assertThat(replayed.getVersion()).isEqualTo(raised.getVersion()).isOne();
+		}, Tariffs.class);
 	}
 
 	@Test
@@ -184,6 +201,61 @@ class MethodsWithJpaTests {
 			Seat seat = new Seat(number);
 			this.entities.persist(seat);
 			return seat.number() + " booked";
+		}
+
+	}
+
+	@Entity(name = "TariffOfTheTest")
+	static class Tariff {
+
+		@Id
+		private String id = "standard";
+
+		private int price;
+
+		@Version
+		private int version;
+
+		public String getId() {
+			return this.id;
+		}
+
+		public void setId(String id) {
+			this.id = id;
+		}
+
+		public int getPrice() {
+			return this.price;
+		}
+
+		public void setPrice(int price) {
+			this.price = price;
+		}
+
+		public int getVersion() {
+			return this.version;
+		}
+
+		public void setVersion(int version) {
+			this.version = version;
+		}
+
+	}
+
+	static class Tariffs {
+
+		private final EntityManager entities;
+
+		Tariffs(EntityManager entities) {
+			this.entities = entities;
+		}
+
+		@Transactional
+		@Idempotent(name = "raise", key = "#key", guarantee = Guarantee.TRANSACTION)
+		public Tariff raise(String key, int price) {
+			Tariff tariff = this.entities.find(Tariff.class, "standard");
+			tariff.setPrice(price);
+			return tariff;
 		}
 
 	}

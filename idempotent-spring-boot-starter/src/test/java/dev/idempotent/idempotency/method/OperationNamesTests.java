@@ -138,8 +138,9 @@ class OperationNamesTests {
 
 	private static AbstractThrowableAssert<?, IdempotentConfigurationException> failure(
 			AssertableApplicationContext context) {
-		return assertThat(context).getFailure()
-			.rootCause()
+		assertThat(context).hasFailed();
+		Throwable failure = Objects.requireNonNull(context.getStartupFailure());
+		return assertThat(NestedExceptionUtils.getMostSpecificCause(failure))
 			.asInstanceOf(throwable(IdempotentConfigurationException.class));
 	}
 
