@@ -117,8 +117,8 @@ public @interface Idempotent {
 	 * The request headers that decide the work of a web handler, such as
 	 * {@code X-Account}: their values become part of the fingerprint, and of keys that
 	 * are the fingerprint. {@code Host} stands for the host that the client has
-	 * addressed, as gateways forward it. Headers that differ between retries, such as
-	 * {@code Authorization}, are refused.
+	 * addressed, as gateways forward it, otherwise as sent. Headers that differ between
+	 * retries, such as {@code Authorization}, are refused.
 	 * @return names of headers, in any case
 	 */
 	String[] include() default {};

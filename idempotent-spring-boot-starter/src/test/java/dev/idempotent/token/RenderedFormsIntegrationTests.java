@@ -12,6 +12,9 @@ import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -28,6 +31,9 @@ import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.csrf.CookieCsrfTokenRepository;
 import org.springframework.security.web.csrf.CsrfToken;
+import org.springframework.security.web.csrf.CsrfTokenRepository;
+import org.springframework.security.web.csrf.DefaultCsrfToken;
+import org.springframework.security.web.csrf.HttpSessionCsrfTokenRepository;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestAttribute;
@@ -87,6 +93,41 @@ class RenderedFormsIntegrationTests {
 		String path = "/keys?" + first.parameter() + "=";
 		assertThat(text(submit(first, path + first.csrf(), "amount=5"))).isEqualTo("run 1 for 5");
 		assertReplay(submit(again, path + again.csrf(), "amount=5"), "run 1 for 5");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "{}" })
+	void areReplayedIfTheirParameterIsInTheUrlOfARequestWithoutAForm(String body) {
+		Page first = Page.load(application);
+		Page again = first.reload(application);
+		assertThat(again.csrf()).isNotEqualTo(first.csrf());
+		String path = "/json?amount=5&" + first.parameter() + "=";
+		String[] headers = { "Idempotency-Key", this.key, "Cookie", first.cookies() };
+		assertThat(text(application.post(path + first.csrf(), body, headers))).isEqualTo("run 1 for json");
+		assertReplay(application.post(path + again.csrf(), body, headers), "run 1 for json");
+		assertProblem(application.post(path.replace('5', '6') + again.csrf(), body, headers), "key-reused");
+	}
+
+	@Test
+	void areReplayedIfTheirParameterIsInTheUrlAndInTheForm() {
+		Page first = Page.load(application);
+		Page again = first.reload(application);
+		String path = "/keys?" + first.parameter() + "=";
+		assertThat(text(submit(first, path + first.csrf(), first.form("5")))).isEqualTo("run 1 for 5");
+		assertReplay(submit(again, path + again.csrf(), again.form("5")), "run 1 for 5");
+	}
+
+	@Test
+	void areReplayedIfTheApplicationHasShortTokensInItsSessions() {
+		try (WebApplication other = WebApplication.start(Application.class, redis, WebApplication.WITH_SECURITY,
+				"idempotent.namespace=short", "idempotent.token.secrets=k1:" + "A".repeat(43) + "=",
+				"test.csrf-token=12345678")) {
+			Page first = Page.load(other);
+			Page again = first.reload(other);
+			assertThat(first.csrf()).hasSizeLessThan(32).isNotEqualTo(again.csrf());
+			assertThat(text(submit(other, first, "/keys", first.form("5")))).isEqualTo("run 1 for 5");
+			assertReplay(submit(other, again, "/keys", again.form("5")), "run 1 for 5");
+		}
 	}
 
 	@Test
@@ -274,6 +315,33 @@ class RenderedFormsIntegrationTests {
 
 	}
 
+	private static final class ShortTokens implements CsrfTokenRepository {
+
+		private final CsrfTokenRepository sessions = new HttpSessionCsrfTokenRepository();
+
+		private final String token;
+
+		ShortTokens(String token) {
+			this.token = token;
+		}
+
+		@Override
+		public CsrfToken generateToken(HttpServletRequest request) {
+			return new DefaultCsrfToken("X-CSRF-TOKEN", "_csrf", this.token);
+		}
+
+		@Override
+		public void saveToken(@Nullable CsrfToken csrf, HttpServletRequest request, HttpServletResponse response) {
+			this.sessions.saveToken(csrf, request, response);
+		}
+
+		@Override
+		public @Nullable CsrfToken loadToken(HttpServletRequest request) {
+			return this.sessions.loadToken(request);
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	@Import(Purchases.class)
@@ -282,12 +350,16 @@ class RenderedFormsIntegrationTests {
 		@Bean
 		SecurityFilterChain securityFilterChain(HttpSecurity http, Environment environment) {
 			String parameter = environment.getProperty("test.csrf-parameter");
+			String token = environment.getProperty("test.csrf-token");
 			return http.csrf((csrf) -> {
 				csrf.ignoringRequestMatchers("/api/**");
 				if (parameter != null) {
 					CookieCsrfTokenRepository cookies = new CookieCsrfTokenRepository();
 					cookies.setParameterName(parameter);
 					csrf.csrfTokenRepository(cookies);
+				}
+				if (token != null) {
+					csrf.csrfTokenRepository(new ShortTokens(token));
 				}
 			}).authorizeHttpRequests((requests) -> requests.anyRequest().permitAll()).build();
 		}

@@ -1,6 +1,9 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.util.Collection;
+import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +20,8 @@ final class CsrfParameters {
 			CsrfParameters.class.getClassLoader());
 
 	/**
-	 * What the value of such a parameter looks like, masked or not.
+	 * What the value of such a parameter looks like, masked or not, unless the
+	 * application has a repository of its own.
 	 */
 	private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9+/=_.~-]{32,}");
 
@@ -25,8 +29,8 @@ final class CsrfParameters {
 	}
 
 	/**
-	 * Returns the name of the parameter of a form that was sent.
-	 * @param request the request, whose form the container has parsed
+	 * Returns the name of the parameter.
+	 * @param request the request, whose form, if any, the container has parsed
 	 * @return {@code null} if there is none
 	 */
 	static @Nullable String nameIn(HttpServletRequest request) {
@@ -36,13 +40,26 @@ final class CsrfParameters {
 	/**
 	 * Spring Security defers loading its token, and creates one, with a session or a
 	 * cookie, if none was stored: a client without either has none, and needs none where
-	 * the protection is off.
+	 * the protection is off. Cookies alone may be others, so a value has to look like a
+	 * token, too.
 	 */
 	private static boolean mayHaveToken(HttpServletRequest request) {
-		return (request.getCookies() != null || request.getSession(false) != null) && request.getParameterMap()
-			.values()
-			.stream()
-			.anyMatch((values) -> values.length == 1 && TOKEN.matcher(values[0]).matches());
+		Collection<String[]> parameters = parameters(request);
+		if (parameters.isEmpty()) {
+			return false;
+		}
+		return request.getSession(false) != null || (request.getCookies() != null
+				&& parameters.stream().flatMap(Stream::of).anyMatch((value) -> TOKEN.matcher(value).matches()));
+	}
+
+	private static Collection<String[]> parameters(HttpServletRequest request) {
+		try {
+			return request.getParameterMap().values();
+		}
+		catch (RuntimeException ex) {
+			// The URL has more than the container parses, as a handler will find.
+			return List.of();
+		}
 	}
 
 	/**

@@ -89,7 +89,7 @@ record ComparedHeaders(List<String> included) {
 	}
 
 	private static List<String> host(HttpServletRequest request) {
-		String host = RequestAddress.host(request);
+		String host = RequestAddress.hostAsSent(request);
 		return host.isEmpty() ? List.of() : List.of(host);
 	}
 

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -30,41 +31,78 @@ final class RequestAddress {
 	}
 
 	/**
-	 * Returns the host in lower case and without a port. An address of one instance
-	 * counts as no host: a retry may be sent to another one.
-	 * @return a name with a dot, or an empty string
+	 * Returns the hosts that the client can have addressed, in lower case and without a
+	 * port: those that gateways have forwarded, up to the first full domain name, and
+	 * without one that of the request itself. The latter counts only if it is a full
+	 * domain name and not that of this machine: a retry may be sent to another instance.
+	 * @return names separated by commas, or an empty string
 	 */
 	static String host(HttpServletRequest request) {
-		String forwarded = forwardedHost(request);
-		if (forwarded != null) {
-			return nameOf(forwarded);
+		String own = ownHost(request);
+		Set<String> hosts = forwardedHosts(request, own);
+		if (hosts.stream().noneMatch(RequestAddress::isDomainName) && isDomainName(own)
+				&& !LocalNames.names.contains(own)) {
+			hosts.add(own);
 		}
-		String name = nameOf(request.getServerName());
-		return (!name.isEmpty() && LocalNames.names.contains(name)) ? "" : name;
-	}
-
-	private static @Nullable String forwardedHost(HttpServletRequest request) {
-		String forwarded = request.getHeader("Forwarded");
-		Matcher host = (forwarded != null) ? FORWARDED_HOST.matcher(forwarded) : null;
-		if (host != null && host.find()) {
-			return host.group(1);
-		}
-		String first = request.getHeader("X-Forwarded-Host");
-		return (first != null) ? first.split(",", 2)[0] : null;
+		return String.join(",", hosts);
 	}
 
 	/**
-	 * Returns the name of a host, or an empty string for an IP address or a name that
-	 * only one network knows.
+	 * Returns the same, or else the host of the request itself, whatever it is.
 	 */
+	static String hostAsSent(HttpServletRequest request) {
+		String host = host(request);
+		return host.isEmpty() ? ownHost(request) : host;
+	}
+
+	/**
+	 * Returns the host that the last hop has sent the request to. The container or a
+	 * filter may have replaced it elsewhere.
+	 */
+	private static String ownHost(HttpServletRequest request) {
+		String sent = request.getHeader("Host");
+		return nameOf(StringUtils.hasText(sent) ? sent : request.getServerName());
+	}
+
+	private static Set<String> forwardedHosts(HttpServletRequest request, String own) {
+		Set<String> hosts = new LinkedHashSet<>();
+		String forwarded = request.getHeader("Forwarded");
+		Matcher host = (forwarded != null) ? FORWARDED_HOST.matcher(forwarded) : null;
+		add(hosts, (host != null && host.find()) ? host.group(1) : null);
+		String first = request.getHeader("X-Forwarded-Host");
+		add(hosts, (first != null) ? first.split(",", 2)[0] : null);
+		// A forwarded host that is applied already, so that its header may be gone.
+		if (!nameOf(request.getServerName()).equals(own)) {
+			add(hosts, request.getServerName());
+		}
+		return hosts;
+	}
+
+	private static void add(Set<String> hosts, @Nullable String forwarded) {
+		String name = (forwarded != null) ? nameOf(forwarded) : "";
+		// The names by which a gateway hides a host.
+		boolean hidden = name.isEmpty() || name.equals("unknown") || name.startsWith("_");
+		if (!hidden && hosts.stream().noneMatch(RequestAddress::isDomainName)) {
+			hosts.add(name);
+		}
+	}
+
 	private static String nameOf(String host) {
 		String name = host.strip().toLowerCase(Locale.ROOT);
 		if (name.startsWith("[")) {
-			return "";
+			return name.substring(1, (name.indexOf(']') < 0) ? name.length() : name.indexOf(']'));
 		}
-		name = PORT.matcher(name).replaceFirst("");
-		name = name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
-		return (name.indexOf('.') < 0 || name.indexOf(':') >= 0 || IPV4.matcher(name).matches()) ? "" : name;
+		if (name.indexOf(':') == name.lastIndexOf(':')) {
+			name = PORT.matcher(name).replaceFirst("");
+		}
+		return name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
+	}
+
+	/**
+	 * Returns whether a name is no IP address and none that only one network knows.
+	 */
+	private static boolean isDomainName(String name) {
+		return name.indexOf('.') >= 0 && name.indexOf(':') < 0 && !IPV4.matcher(name).matches();
 	}
 
 	/**

@@ -117,9 +117,9 @@ final class RequestIdentifier {
 
 	private Identity identity(IdempotentOperation operation, @Nullable IdempotentOperation action,
 			BufferedRequest request) {
-		boolean parsed = request.form() != null || request.parts() != null;
+		boolean parameters = request.form() != null || request.parts() != null || request.getQueryString() != null;
 		Fingerprint fingerprint = operation.fingerprinter()
-			.fingerprint(request, parsed ? this.csrfParameter.apply(request) : null);
+			.fingerprint(request, parameters ? this.csrfParameter.apply(request) : null);
 		Duration retention = operation.settings().retention();
 		if (operation.keySource() == KeySource.TOKEN) {
 			String purpose = operation.settings().name();

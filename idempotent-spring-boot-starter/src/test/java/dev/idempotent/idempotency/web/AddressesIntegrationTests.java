@@ -32,7 +32,7 @@ class AddressesIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
-	private final String body = '"' + UUID.randomUUID().toString() + '"';
+	private String body = json();
 
 	private final String key = UUID.randomUUID().toString();
 
@@ -69,8 +69,41 @@ class AddressesIntegrationTests {
 			for (String host : new String[] { "localhost", "instance-7:8080", "[::1]:8080", "10.1.2.3" }) {
 				assertThat(rawMerged(other, host)).as(host).endsWith("run 1");
 			}
-			assertThat(text(merged(other, HOST, "10.0.0.7:8080"))).isEqualTo("run 1");
 			assertThat(other.bean(Operations.class).runs()).isZero();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "none", "framework", "native" })
+	void areThoseOfTheRequestBehindAGatewayThatForwardsNone(String strategy) throws IOException {
+		try (WebApplication application = start(strategy)) {
+			int runs = 0;
+			for (String header : new String[] { "X-Forwarded-Host: gateway", "X-Forwarded-Host: unknown",
+					"X-Forwarded-Host: 10.0.0.7:8080", "Forwarded: host=_hidden" }) {
+				this.body = json();
+				for (String host : new String[] { "a.example.com", "b.example.com" }) {
+					runs++;
+					assertThat(rawMerged(application, host, header)).as(header).endsWith("run " + runs);
+					assertThat(rawMerged(application, host + ":8080", header)).as(header).endsWith("run " + runs);
+				}
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "none", "framework", "native" })
+	void areThoseForwardedWhicheverInstanceGetsTheRetry(String strategy) throws IOException {
+		try (WebApplication application = start(strategy)) {
+			int runs = 0;
+			for (String forwarded : new String[] { "shop", "10.0.0.7:8080", "www.example.com" }) {
+				runs++;
+				for (String host : new String[] { "instance-7:8080", "[::1]:8080", "10.1.2.3", "localhost" }) {
+					assertThat(rawMerged(application, host, HOST + ": " + forwarded)).as(forwarded + host)
+						.endsWith("run " + runs);
+				}
+			}
+			assertThat(rawMerged(application, "7.instances.internal", HOST + ": www.example.com")).endsWith("run 3");
+			assertThat(rawMerged(application, "instance-7")).endsWith("run 4");
 		}
 	}
 
@@ -116,10 +149,14 @@ class AddressesIntegrationTests {
 		return application.post("/merged", this.body, headers);
 	}
 
-	private String rawMerged(WebApplication application, String host) throws IOException {
+	private static String json() {
+		return '"' + UUID.randomUUID().toString() + '"';
+	}
+
+	private String rawMerged(WebApplication application, String... headers) throws IOException {
 		try (RawConnection connection = RawConnection.to(application)) {
 			return connection
-				.send("POST /merged HTTP/1.1\r\nHost: " + host
+				.send("POST /merged HTTP/1.1\r\nHost: " + String.join("\r\n", headers)
 						+ "\r\nConnection: close\r\nContent-Type: application/json" + "\r\nContent-Length: "
 						+ this.body.length() + "\r\n\r\n" + this.body)
 				.answer();

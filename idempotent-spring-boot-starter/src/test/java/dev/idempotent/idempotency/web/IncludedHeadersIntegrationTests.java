@@ -1,13 +1,16 @@
 package dev.idempotent.idempotency.web;
 
+import java.io.IOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.testing.RawConnection;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -44,7 +47,7 @@ class IncludedHeadersIntegrationTests {
 		.of(() -> WebApplication.start(Application.class, redis, "idempotent.namespace=included"))
 		.resetting(Accounts.class, Accounts::reset);
 
-	private final String key = UUID.randomUUID().toString();
+	private String key = UUID.randomUUID().toString();
 
 	@Test
 	void areComparedWithTheFirstRequest() {
@@ -78,6 +81,33 @@ class IncludedHeadersIntegrationTests {
 		assertProblem(pay("X-Forwarded-Host", "b.example.com"), "key-reused");
 		assertThat(pay("X-Forwarded-Host", "A.example.com:8443").statusCode()).isEqualTo(200);
 		assertThat(application.bean(Accounts.class).runs()).isOne();
+	}
+
+	@Test
+	void areAnyHostAsSent() throws IOException {
+		for (String host : new String[] { "a", "10.0.0.1", "[::1]", "localhost", "www.example.com" }) {
+			this.key = UUID.randomUUID().toString();
+			assertThat(payAt(host)).as(host).contains(" of null");
+			assertThat(payAt(host.toUpperCase(Locale.ROOT) + ":8443")).as(host).contains("Idempotent-Replayed: true");
+			assertThat(payAt("b:8443")).as(host).contains(" 422 ");
+		}
+	}
+
+	@Test
+	void areAnyHostThatWasForwarded() throws IOException {
+		assertThat(payAt("instance-1", "X-Forwarded-Host: a")).contains(" of null");
+		assertThat(payAt("instance-2", "X-Forwarded-Host: A:8443")).contains("Idempotent-Replayed: true");
+		assertThat(payAt("instance-1", "X-Forwarded-Host: b")).contains(" 422 ");
+		assertThat(payAt("www.example.com", "X-Forwarded-Host: a")).contains(" 422 ");
+	}
+
+	private String payAt(String... headers) throws IOException {
+		try (RawConnection connection = RawConnection.to(application)) {
+			return connection
+				.send("POST /pay HTTP/1.1\r\nHost: " + String.join("\r\n", headers) + "\r\nIdempotency-Key: " + this.key
+						+ "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+				.answer();
+		}
 	}
 
 	@Test

@@ -3,6 +3,8 @@ package dev.idempotent.idempotency.web;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -20,8 +22,46 @@ class RequestAddressTests {
 	void hasNoHostIfItIsThatOfAnInstance(String name) {
 		this.request.setServerName(name);
 		assertThat(RequestAddress.host(this.request)).isEmpty();
-		this.request.addHeader("X-Forwarded-Host", name + ":8080");
-		assertThat(RequestAddress.host(this.request)).isEmpty();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "Shop:8080, shop", "localhost, localhost", "10.0.0.1:80, 10.0.0.1", "[2001:DB8::1]:80, 2001:db8::1",
+			"www.example.com., www.example.com", "unknown, unknown" })
+	void hasAnyHostAsSent(String sent, String host) {
+		this.request.addHeader("Host", sent);
+		assertThat(RequestAddress.hostAsSent(this.request)).isEqualTo(host);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "Shop:8080, shop", "localhost, localhost", "10.0.0.1:80, 10.0.0.1", "[2001:DB8::1]:80, 2001:db8::1" })
+	void hasAnyHostThatWasForwarded(String forwarded, String host) {
+		this.request.addHeader("X-Forwarded-Host", forwarded);
+		for (String name : new String[] { "instance-7", "10.0.0.2", "localhost" }) {
+			this.request.setServerName(name);
+			assertThat(RequestAddress.host(this.request)).isEqualTo(host);
+			assertThat(RequestAddress.hostAsSent(this.request)).isEqualTo(host);
+		}
+	}
+
+	@Test
+	void hasTheHostThatAFilterHasApplied() {
+		this.request.addHeader("Host", "a.example.com:8080");
+		for (String applied : new String[] { "a.example.com", "unknown", "_hidden" }) {
+			assertThat(RequestAddress.host(named(applied))).as(applied).isEqualTo("a.example.com");
+		}
+		assertThat(RequestAddress.host(named("gateway"))).isEqualTo("gateway,a.example.com");
+		assertThat(RequestAddress.host(named("b.example.com"))).isEqualTo("b.example.com");
+	}
+
+	private HttpServletRequest named(String name) {
+		return new HttpServletRequestWrapper(this.request) {
+
+			@Override
+			public String getServerName() {
+				return name;
+			}
+
+		};
 	}
 
 	@Test
@@ -40,10 +80,28 @@ class RequestAddressTests {
 			Forwarded        | xhost=a.example.com                         | www.example.com
 			X-Forwarded-Host | a.example.com, b.example.com                | a.example.com
 			X-Forwarded-Host | a.example.com.                              | a.example.com
+			X-Forwarded-Host | gateway                                     | gateway,www.example.com
+			X-Forwarded-Host | 10.0.0.1:8080                               | 10.0.0.1,www.example.com
+			X-Forwarded-Host | Unknown                                     | www.example.com
+			X-Forwarded-Host | ''                                          | www.example.com
+			X-Forwarded-Host | www.example.com                             | www.example.com
+			Forwarded        | host=_hidden                                | www.example.com
+			Forwarded        | host="_a.example.com"                       | www.example.com
+			Forwarded        | host="[2001:db8::1]:80"                     | 2001:db8::1,www.example.com
 			""")
 	void hasTheFirstHostThatWasForwarded(String header, String value, String host) {
 		this.request.setServerName("WWW.example.com");
 		this.request.addHeader(header, value);
+		assertThat(RequestAddress.host(this.request)).isEqualTo(host);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "host=gateway, 'gateway,a.example.com'", "host=b.example.com, b.example.com",
+			"host=unknown, a.example.com" })
+	void hasAllThatWereForwardedUpToADomainName(String forwarded, String host) {
+		this.request.setServerName("www.example.com");
+		this.request.addHeader("Forwarded", forwarded);
+		this.request.addHeader("X-Forwarded-Host", "a.example.com");
 		assertThat(RequestAddress.host(this.request)).isEqualTo(host);
 	}
 
