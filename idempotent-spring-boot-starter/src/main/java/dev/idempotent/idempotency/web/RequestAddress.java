@@ -99,7 +99,8 @@ final class RequestAddress {
 	}
 
 	/**
-	 * Returns whether a name is no IP address and none that only one network knows.
+	 * Returns whether a name is not an IP address, and not one that only one network
+	 * knows.
 	 */
 	private static boolean isDomainName(String name) {
 		return name.indexOf('.') >= 0 && name.indexOf(':') < 0 && !IPV4.matcher(name).matches();
