@@ -14,7 +14,8 @@ import java.lang.annotation.Target;
  * that throws appends nothing.
  * <p>
  * A web handler that responds with a status of 400 or above appends nothing, unless the
- * {@link #condition()} refers to {@code #status}.
+ * {@link #condition()} refers to {@code #status}. A call whose status is not known when
+ * it returns, such as that of a {@code View} of one's own, fails.
  * <p>
  * The expressions are SpEL. They can use the arguments by name and {@code #result}, of a
  * {@code ResponseEntity} its body, but not types, beans or constructors. The payload is

@@ -42,6 +42,9 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 		OPTIONAL.forEach((name) -> hints.reflection().registerTypeIfPresent(classLoader, name));
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "org.postgresql.PGStatement", MemberCategory.INVOKE_PUBLIC_METHODS);
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, "org.springframework.web.servlet.view.RedirectView",
+					MemberCategory.ACCESS_DECLARED_FIELDS);
 		MESSAGES.forEach((name) -> hints.reflection()
 			.registerTypeIfPresent(classLoader, name, MemberCategory.INVOKE_PUBLIC_METHODS));
 	}

@@ -1,10 +1,21 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Field;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor.Responses;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.HttpEntity;
@@ -12,21 +23,40 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.web.ErrorResponse;
+import org.springframework.web.bind.annotation.ModelAttribute;
+import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.View;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import org.springframework.web.servlet.view.FragmentsRendering;
+import org.springframework.web.servlet.view.RedirectView;
+import org.springframework.web.servlet.view.UrlBasedViewResolver;
 
 /**
  * The responses of Spring MVC, with the status that each handler gives them. Loaded only
  * if the application has it.
  */
 final class WebResponses implements Responses {
+
+	private static final List<Class<?>> ASYNC_TYPES = List.of(Callable.class, CompletionStage.class, Future.class,
+			DeferredResult.class, WebAsyncTask.class, ResponseBodyEmitter.class, StreamingResponseBody.class);
+
+	/**
+	 * Has no getter. Without it, the status of a redirect is unknown.
+	 */
+	private static final @Nullable Field REDIRECT_STATUS = ReflectionUtils.findField(RedirectView.class, "statusCode");
 
 	@Override
 	public boolean hasStatus(AnnotatedMethod method) {
@@ -46,16 +76,33 @@ final class WebResponses implements Responses {
 				: (result instanceof ErrorResponse error) ? error.getBody() : result;
 	}
 
+	@Override
+	public boolean isAsync(AnnotatedMethod method) {
+		ResolvableType returned = ResolvableType.forMethodReturnType(method.method());
+		return KotlinDetector.isSuspendingFunction(method.method()) || isAsync(returned.toClass())
+				|| isAsync(returned.as(HttpEntity.class).getGeneric().toClass());
+	}
+
 	/**
-	 * As Spring MVC does: what the handler has returned counts before its annotation, and
-	 * that before what was set on the response, except that an annotation with a reason
-	 * sends an error.
+	 * As Spring MVC does: a committed response keeps its status, and containers regard
+	 * one on which an error was sent as committed. Otherwise what the handler has
+	 * returned counts before its annotation, and that before what was set on the
+	 * response, except that an annotation with a reason sends an error.
 	 */
 	@Override
 	public @Nullable Integer status(AnnotatedMethod method, @Nullable Object result) {
+		HttpServletResponse response = responseOf(method);
 		ResponseStatus annotation = annotation(method);
-		if (annotation != null && StringUtils.hasText(annotation.reason())) {
+		boolean sendsError = annotation != null && StringUtils.hasText(annotation.reason());
+		if (response != null && response.isCommitted()) {
+			// To send a second error fails.
+			return sendsError ? HttpStatus.INTERNAL_SERVER_ERROR.value() : response.getStatus();
+		}
+		if (annotation != null && sendsError) {
 			return annotation.code().value();
+		}
+		if (response != null || method.isWebHandler()) {
+			requireKnown(method, result);
 		}
 		HttpStatusCode returned = status(result);
 		if (returned != null) {
@@ -64,11 +111,79 @@ final class WebResponses implements Responses {
 		if (annotation != null) {
 			return annotation.code().value();
 		}
-		HttpServletResponse response = responseOf(method);
+		if (view(result) instanceof RedirectView) {
+			return HttpStatus.FOUND.value();
+		}
 		if (response != null) {
 			return response.getStatus();
 		}
 		return method.isWebHandler() ? HttpStatus.OK.value() : null;
+	}
+
+	/**
+	 * Checks that nothing sets the status after the handler has returned.
+	 * @throws IllegalStateException if what it has returned may do so
+	 */
+	private static void requireKnown(AnnotatedMethod method, @Nullable Object result) {
+		Object body = (result instanceof HttpEntity<?> entity) ? entity.getBody() : result;
+		Object view = view(result);
+		if (body != null && isAsync(body.getClass())) {
+			throw unknownStatus(method, "a " + body.getClass().getName() + ", which responds later");
+		}
+		if (isForward(view) && !isBody(method, result)) {
+			throw unknownStatus(method, "'" + view + "', and what it forwards to may set another status");
+		}
+		if (view instanceof View && !(view instanceof FragmentsRendering)
+				&& (!(view instanceof RedirectView) || REDIRECT_STATUS == null)) {
+			throw unknownStatus(method, "a view of " + view.getClass().getName() + ", which may set another status");
+		}
+		Collection<?> fragments = (view instanceof FragmentsRendering rendering) ? rendering.fragments()
+				: (result instanceof Collection<?> several) ? several : List.of();
+		for (Object fragment : fragments) {
+			if (fragment instanceof ModelAndView && (view(fragment) instanceof View || isForward(view(fragment)))) {
+				throw unknownStatus(method,
+						"fragments, of which the view '" + view(fragment) + "' may set another status");
+			}
+		}
+	}
+
+	private static boolean isForward(@Nullable Object view) {
+		return view instanceof String name && name.startsWith(UrlBasedViewResolver.FORWARD_URL_PREFIX);
+	}
+
+	private static IllegalStateException unknownStatus(AnnotatedMethod method, String returned) {
+		return new IllegalStateException(
+				("The call of the @TransactionalOutbox method %s is rolled back, because the status of its response decides "
+						+ "whether there is an event, and is not known when it returns: it has returned %s. Return a "
+						+ "ResponseEntity or the name of a view, or append the event in a service.")
+					.formatted(method.describe(), returned));
+	}
+
+	/**
+	 * Returns the view, or the name of the view, that a handler has returned.
+	 */
+	private static @Nullable Object view(@Nullable Object result) {
+		if (result instanceof ModelAndView model) {
+			return (model.getView() != null) ? model.getView() : model.getViewName();
+		}
+		return (result instanceof CharSequence name) ? name.toString() : (result instanceof View) ? result : null;
+	}
+
+	/**
+	 * Returns whether a text is no name of a view.
+	 */
+	private static boolean isBody(AnnotatedMethod method, @Nullable Object result) {
+		return result instanceof CharSequence && (isPresent(method.method(), ResponseBody.class)
+				|| isPresent(method.type(), ResponseBody.class) || isPresent(method.method(), ModelAttribute.class));
+	}
+
+	private static boolean isPresent(AnnotatedElement element, Class<? extends Annotation> annotation) {
+		return AnnotatedElementUtils.hasAnnotation(element, annotation);
+	}
+
+	private static boolean isAsync(Class<?> type) {
+		return ASYNC_TYPES.stream().anyMatch((known) -> known.isAssignableFrom(type))
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
 	private static @Nullable ResponseStatus annotation(AnnotatedMethod method) {
@@ -86,7 +201,19 @@ final class WebResponses implements Responses {
 		if (result instanceof ProblemDetail problem) {
 			return HttpStatusCode.valueOf(problem.getStatus());
 		}
-		return (result instanceof ModelAndView view) ? view.getStatus() : null;
+		HttpStatusCode ofView = ofView(view(result));
+		return (ofView == null && result instanceof ModelAndView model) ? model.getStatus() : ofView;
+	}
+
+	private static @Nullable HttpStatusCode ofView(@Nullable Object view) {
+		if (view instanceof FragmentsRendering fragments) {
+			return fragments.status();
+		}
+		if (view instanceof RedirectView && REDIRECT_STATUS != null) {
+			ReflectionUtils.makeAccessible(REDIRECT_STATUS);
+			return (HttpStatusCode) ReflectionUtils.getField(REDIRECT_STATUS, view);
+		}
+		return null;
 	}
 
 	/**

@@ -110,6 +110,11 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			}
 
 			@Override
+			public boolean isAsync(AnnotatedMethod method) {
+				return false;
+			}
+
+			@Override
 			public @Nullable Integer status(AnnotatedMethod method, @Nullable Object result) {
 				return null;
 			}
@@ -137,11 +142,20 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 		boolean isEmpty(AnnotatedMethod method);
 
 		/**
+		 * Returns whether the response that a method returns may be known only after it
+		 * has returned.
+		 * @param method the method
+		 * @return whether it responds asynchronously
+		 */
+		boolean isAsync(AnnotatedMethod method);
+
+		/**
 		 * Returns the status of a call that has returned.
 		 * @param method the method
 		 * @param result what it has returned
 		 * @return the status, or {@code null} if the call is not that of a web handler
 		 * and has returned no response
+		 * @throws IllegalStateException if it is known only after the call
 		 */
 		@Nullable Integer status(AnnotatedMethod method, @Nullable Object result);
 
@@ -166,6 +180,7 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 		 */
 		static OutboxMethod of(AnnotatedMethod method, List<TransactionalOutbox> annotations, OutboxTopics topics,
 				UnaryOperator<String> placeholders, Responses responses) {
+			requireStatusInTime(method, responses);
 			List<String> names = method.parameterNames();
 			List<EventMapping> mappings = new ArrayList<>();
 			for (TransactionalOutbox annotation : annotations) {
@@ -190,6 +205,7 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 		 * Creates the events of a call that has returned.
 		 * @throws IllegalArgumentException if an expression cannot be evaluated for the
 		 * call
+		 * @throws IllegalStateException if the status of the response is not yet known
 		 */
 		List<OutboxEvent> events(@Nullable Object[] arguments, @Nullable Object result) {
 			Integer status = this.responses.status(this.method, result);
@@ -243,6 +259,15 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			if (names.contains(variable)) {
 				throw method.invalid("has a parameter named '" + variable + "', and an expression refers to #"
 						+ variable + ", which is " + meaning, "Rename the parameter.", null);
+			}
+		}
+
+		private static void requireStatusInTime(AnnotatedMethod method, Responses responses) {
+			if (method.isWebHandler() && (method.returnsEarly() || responses.isAsync(method))) {
+				throw method.invalid(
+						"is a web handler that responds asynchronously, and the status that decides whether there is an "
+								+ "event may be known only after its transaction",
+						"Return the response itself, or annotate a method of a service that the handler calls.", null);
 			}
 		}
 

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
@@ -16,24 +17,35 @@ import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpEntity;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Controller;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.View;
+import org.springframework.web.servlet.view.FragmentsRendering;
+import org.springframework.web.servlet.view.RedirectView;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -41,6 +53,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * The events of web handlers that decline by what they return.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class HandlerEventsIntegrationTests {
 
 	private static final String ORDER = "{\"id\":\"o-1\"}";
@@ -63,9 +76,14 @@ class HandlerEventsIntegrationTests {
 			"/plain/200, 200, created", "/plain/409, 409, ", "/plain/sent, 418, ", "/annotated, 410, ",
 			"/annotated/entity, 201, created", "/problems, 422, ", "/http-entities/200, 200, created",
 			"/http-entities/404, 404, ", "/asked/201, 201, created", "/asked/404, 404, declined", "/asked/422, 422, ",
-			"/each/200, 200, created", "/each/404, 404, ", "/audited, 422, audited" })
+			"/each/200, 200, created", "/each/404, 404, ", "/sent/annotated, 409, ", "/sent/entity, 409, ",
+			"/sent/keyed, 409, ", "/sent/reason, 500, ", "/sent/asked, 409, declined", "/set/409, 201, created",
+			"/views/fragments/422, 422, ", "/views/fragments/200, 200, created", "/views/redirects/409, 409, ",
+			"/views/redirects/303, 303, created", "/views/redirect, 302, created", "/views/models/409, 409, ",
+			"/views/models/303, 303, created", "/views/models/status, 410, ", "/texts, 200, created",
+			"/audited, 422, audited" })
 	void followFromTheStatusThatTheClientGets(String path, int status, String events) {
-		assertThat(application.post(path, "{}", "Idempotency-Key", UUID.randomUUID().toString()).statusCode())
+		assertThat(application.post(path, ORDER, "Idempotency-Key", UUID.randomUUID().toString()).statusCode())
 			.isEqualTo(status);
 		assertThat(delivered()).isEqualTo((events != null) ? List.of(events + " " + ORDER) : List.of());
 	}
@@ -75,6 +93,18 @@ class HandlerEventsIntegrationTests {
 		int before = application.bean(Orders.class).declined();
 		assertThat(application.post("/empty/400", "{}").statusCode()).isEqualTo(400);
 		assertThat(application.bean(Orders.class).declined()).isEqualTo(before + 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/views/custom", "/views/custom/model", "/views/custom/asked", "/views/forward",
+			"/views/forward/model", "/views/later", "/views/custom/fragment", "/views/custom/fragments" })
+	void areNotMadeOfAStatusThatIsUnknown(String path, CapturedOutput output) {
+		int before = application.bean(Orders.class).declined();
+		assertThat(application.post(path, ORDER).statusCode()).isEqualTo(500);
+		assertThat(application.bean(Orders.class).declined()).isEqualTo(before);
+		assertThat(delivered()).isEmpty();
+		assertThat(output).contains("is not known when it returns: it has returned ",
+				"Return a ResponseEntity or the name of a view, or append the event in a service.");
 	}
 
 	@Test
@@ -201,6 +231,168 @@ class HandlerEventsIntegrationTests {
 
 	}
 
+	@RestController
+	@Transactional
+	static class Senders {
+
+		@PostMapping("/sent/annotated")
+		@ResponseStatus(HttpStatus.CREATED)
+		@TransactionalOutbox(type = "created")
+		public PlacedOrder annotated(HttpServletResponse response) throws IOException {
+			response.sendError(409);
+			return new PlacedOrder("o-1");
+		}
+
+		@PostMapping("/sent/entity")
+		@TransactionalOutbox(type = "created")
+		public ResponseEntity<PlacedOrder> entity(HttpServletResponse response) throws IOException {
+			return ResponseEntity.ok(annotated(response));
+		}
+
+		@PostMapping("/sent/keyed")
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@ResponseStatus(HttpStatus.CREATED)
+		@TransactionalOutbox(type = "created")
+		public PlacedOrder keyed(HttpServletResponse response) throws IOException {
+			return annotated(response);
+		}
+
+		@PostMapping("/sent/reason")
+		@ResponseStatus(code = HttpStatus.CREATED, reason = "Created")
+		@TransactionalOutbox(type = "created")
+		public PlacedOrder reason(HttpServletResponse response) throws IOException {
+			return annotated(response);
+		}
+
+		@PostMapping("/sent/asked")
+		@ResponseStatus(HttpStatus.CREATED)
+		@TransactionalOutbox(type = "created", condition = "#status < 400")
+		@TransactionalOutbox(type = "declined", condition = "#status == 409")
+		public PlacedOrder asked(HttpServletResponse response) throws IOException {
+			return annotated(response);
+		}
+
+		@PostMapping("/set/{code}")
+		@ResponseStatus(HttpStatus.CREATED)
+		@TransactionalOutbox(type = "created")
+		public PlacedOrder set(@PathVariable int code, HttpServletResponse response) {
+			response.setStatus(code);
+			return new PlacedOrder("o-1");
+		}
+
+		/**
+		 * Not a name of a view.
+		 */
+		@PostMapping("/texts")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public String text(@RequestBody PlacedOrder order) {
+			return "forward:/refused";
+		}
+
+	}
+
+	@Controller
+	@Transactional
+	static class Views {
+
+		private final JdbcClient database;
+
+		Views(JdbcClient database) {
+			this.database = database;
+		}
+
+		@PostMapping("/views/fragments/{code}")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public FragmentsRendering fragments(@RequestBody PlacedOrder order, @PathVariable int code) {
+			return FragmentsRendering.fragments(List.of()).status(HttpStatusCode.valueOf(code)).build();
+		}
+
+		@PostMapping("/views/redirects/{code}")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public RedirectView redirect(@RequestBody PlacedOrder order, @PathVariable int code) {
+			RedirectView view = new RedirectView("/elsewhere");
+			view.setStatusCode(HttpStatusCode.valueOf(code));
+			return view;
+		}
+
+		@PostMapping("/views/redirect")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public RedirectView redirect(@RequestBody PlacedOrder order, HttpServletResponse response) {
+			response.setStatus(409);
+			return new RedirectView("/elsewhere");
+		}
+
+		@PostMapping("/views/models/{code}")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public ModelAndView model(@RequestBody PlacedOrder order, @PathVariable int code) {
+			return new ModelAndView(redirect(order, code));
+		}
+
+		@PostMapping("/views/models/status")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public ModelAndView model(@RequestBody PlacedOrder order) {
+			ModelAndView model = new ModelAndView(new RedirectView("/elsewhere"));
+			model.setStatus(HttpStatus.GONE);
+			return model;
+		}
+
+		@PostMapping("/views/custom")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public View custom(@RequestBody PlacedOrder order) {
+			return rendered(409);
+		}
+
+		@PostMapping("/views/custom/model")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public ModelAndView customModel(@RequestBody PlacedOrder order) {
+			return new ModelAndView(custom(order));
+		}
+
+		@PostMapping("/views/custom/asked")
+		@TransactionalOutbox(type = "created", payload = "#order", condition = "#status < 400")
+		public View customAsked(@RequestBody PlacedOrder order) {
+			return custom(order);
+		}
+
+		@PostMapping("/views/custom/fragment")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public FragmentsRendering customFragment(@RequestBody PlacedOrder order) {
+			return FragmentsRendering.fragments(customFragments(order)).build();
+		}
+
+		@PostMapping("/views/custom/fragments")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public List<ModelAndView> customFragments(@RequestBody PlacedOrder order) {
+			return List.of(new ModelAndView(custom(order)));
+		}
+
+		@PostMapping("/views/forward")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public String forward(@RequestBody PlacedOrder order) {
+			custom(order);
+			return "forward:/entities/409";
+		}
+
+		@PostMapping("/views/forward/model")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public ModelAndView forwardModel(@RequestBody PlacedOrder order) {
+			return new ModelAndView(forward(order));
+		}
+
+		@PostMapping("/views/later")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public Object later(@RequestBody PlacedOrder order) {
+			custom(order);
+			return CompletableFuture.completedFuture(ResponseEntity.status(409).build());
+		}
+
+		private View rendered(int status) {
+			this.database.sql("insert into declined values (1)").update();
+			return (model, request, response) -> response.setStatus(status);
+		}
+
+	}
+
 	/**
 	 * Appends an event for a handler that declines.
 	 */
@@ -217,7 +409,7 @@ class HandlerEventsIntegrationTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import({ Orders.class, Audit.class })
+	@Import({ Orders.class, Senders.class, Views.class, Audit.class })
 	static class Application {
 
 		@Bean

@@ -2,7 +2,10 @@ package dev.idempotent.outbox.method;
 
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 
 import javax.sql.DataSource;
 
@@ -14,6 +17,8 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -23,6 +28,12 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.jta.JtaTransactionManager;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -49,6 +60,14 @@ class OutboxMistakesTests {
 		assertStops(NoStatus.class, "refers to #status, and is not a web handler", "ResponseEntity");
 		assertStops(ReturnsLater.class,
 				"returns a CompletableFuture, whose value may be known only after its transaction");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { LaterFuture.class, LaterStage.class, LaterCallable.class, LaterDeferred.class,
+			LaterTask.class, LaterReactive.class, LaterStream.class, LaterEmitter.class, LaterInAnEntity.class })
+	void refusesAWebHandlerThatRespondsLater(Class<?> handler) {
+		assertStops(handler, handler.getSimpleName() + ".place", "is a web handler that responds asynchronously",
+				"Return the response itself");
 	}
 
 	@Test
@@ -329,6 +348,114 @@ class OutboxMistakesTests {
 		@TransactionalOutbox(type = "order.created")
 		CompletableFuture<String> place() {
 			return CompletableFuture.completedFuture("placed");
+		}
+
+	}
+
+	@RestController
+	static class LaterFuture {
+
+		@PostMapping("/orders")
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#order", condition = "#status < 400")
+		public CompletableFuture<String> place(String order) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	@RestController
+	static class LaterStage {
+
+		@PostMapping("/orders")
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#order", condition = "#status < 400")
+		public CompletionStage<String> place(String order) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	@RestController
+	static class LaterCallable {
+
+		@PostMapping("/orders")
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#order", condition = "#status < 400")
+		public Callable<String> place(String order) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	@RestController
+	static class LaterDeferred {
+
+		@PostMapping("/orders")
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#order", condition = "#status < 400")
+		public DeferredResult<String> place(String order) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	@RestController
+	static class LaterTask {
+
+		@PostMapping("/orders")
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#order", condition = "#status < 400")
+		public WebAsyncTask<String> place(String order) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	@RestController
+	static class LaterReactive {
+
+		@PostMapping("/orders")
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#order", condition = "#status < 400")
+		public Flow.Publisher<String> place(String order) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	@RestController
+	static class LaterStream {
+
+		@PostMapping("/orders")
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#order", condition = "#status < 400")
+		public StreamingResponseBody place(String order) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	@RestController
+	static class LaterEmitter {
+
+		@PostMapping("/orders")
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#order", condition = "#status < 400")
+		public SseEmitter place(String order) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	@RestController
+	static class LaterInAnEntity {
+
+		@PostMapping("/orders")
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#order", condition = "#status < 400")
+		public ResponseEntity<StreamingResponseBody> place(String order) {
+			throw new UnsupportedOperationException();
 		}
 
 	}
