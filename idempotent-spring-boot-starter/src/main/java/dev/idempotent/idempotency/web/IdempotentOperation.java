@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
@@ -40,8 +41,8 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 		@Nullable RequestKeyExpression keyExpression, RequestFingerprinter fingerprinter,
 		@Nullable IdempotencyTransactions transactions) {
 
-	private static final List<Class<?>> ASYNC_TYPES = List.of(Callable.class, DeferredResult.class, WebAsyncTask.class,
-			ResponseBodyEmitter.class, StreamingResponseBody.class);
+	private static final List<Class<?>> ASYNC_TYPES = List.of(CompletionStage.class, Callable.class,
+			DeferredResult.class, WebAsyncTask.class, ResponseBodyEmitter.class, StreamingResponseBody.class);
 
 	/**
 	 * Creates the operation of handlers that are not annotated. It has no name, because a
