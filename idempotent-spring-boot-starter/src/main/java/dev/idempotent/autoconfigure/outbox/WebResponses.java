@@ -170,7 +170,7 @@ final class WebResponses implements Responses {
 	}
 
 	/**
-	 * Returns whether a text is no name of a view.
+	 * Returns whether a text is not the name of a view.
 	 */
 	private static boolean isBody(AnnotatedMethod method, @Nullable Object result) {
 		return result instanceof CharSequence && (isPresent(method.method(), ResponseBody.class)

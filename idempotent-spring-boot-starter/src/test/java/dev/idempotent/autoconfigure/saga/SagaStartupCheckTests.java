@@ -23,7 +23,7 @@ class SagaStartupCheckTests {
 
 	private static final String REDIRECTS = "spring.http.clients.redirects is not set";
 
-	private static final String UNOBSERVED = "and no call of it was observed";
+	private static final String UNOBSERVED = "and no call with a key was observed";
 
 	@Test
 	void warnsIfCallsHaveNoKeys(CapturedOutput output) {
