@@ -66,7 +66,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * No type of the JDK is compared in a wrong way: each is known, or refused.
  */
-@SuppressWarnings("JavaUtilDate")
+@SuppressWarnings({ "JavaUtilDate", "UnnecessaryStringBuilder" })
 class JdkTypesTests {
 
 	private static final Instant NOW = Instant.parse("2026-01-01T00:00:00.123456789Z");
@@ -120,7 +120,7 @@ class JdkTypesTests {
 	static Stream<Object> refused() {
 		return Stream.of(new Object(), new AtomicBoolean(), new AtomicReference<>(1), new LongAdder(),
 				new StringReader("a"), new Scanner("a"), new StringJoiner(","), ByteBuffer.allocate(1),
-				Calendar.getInstance(), TimeZone.getDefault(), Pattern.compile("a"), HijrahDate.now(),
+				Calendar.getInstance(), TimeZone.getDefault(), Pattern.compile("a"), HijrahDate.of(1447, 1, 1),
 				CompletableFuture.completedFuture(1), Thread.currentThread(), List.of(1).iterator(), Stream.of(1),
 				HexFormat.of(), new Exception(), Locale.LanguageRange.parse("de").get(0));
 	}
