@@ -175,6 +175,7 @@ class Catalogue extends Shelf<Shelf.Article> {
 	record Basket(String name, List<String> lines, Map<String, String> notes, OffsetDateTime at) {
 	}
 
+	@SuppressWarnings("UnusedVariable") // Read by reflection.
 	static class Failing {
 
 		private int id;

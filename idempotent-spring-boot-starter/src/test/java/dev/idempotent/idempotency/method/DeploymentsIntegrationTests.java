@@ -29,6 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A call that the last release has done is called again in the next one, on the same
  * Redis.
  */
+@SuppressWarnings({ "SameNameButDifferent", "ArrayRecordComponent" }) // Each release has
+																		// an Order.
 class DeploymentsIntegrationTests {
 
 	private static final AtomicBoolean RUN = new AtomicBoolean();
@@ -96,7 +98,7 @@ class DeploymentsIntegrationTests {
 	private static <T> Outcome outcome(Function<T, String> call, T release) {
 		RUN.set(false);
 		try {
-			call.apply(release);
+			String unused = call.apply(release);
 			return RUN.get() ? Outcome.RUN : Outcome.REPLAYED;
 		}
 		catch (IdempotencyMismatchException ex) {

@@ -264,7 +264,7 @@ class MethodResultsTests {
 	static class LaterCatalogue {
 
 		@Idempotent(key = "#key", name = "catalogue.text")
-		public Catalogue.Article text(String key) {
+		public Shelf.Article text(String key) {
 			throw new IllegalStateException("never");
 		}
 

@@ -34,7 +34,7 @@ class MockedBeanTests {
 	 * A mock of the same class, in the place of one that has names of its own.
 	 */
 	@MockitoBean
-	@SuppressWarnings("NullAway.Init")
+	@SuppressWarnings({ "NullAway.Init", "UnusedVariable" })
 	private UnfitMethods.Plain returns;
 
 	@Autowired

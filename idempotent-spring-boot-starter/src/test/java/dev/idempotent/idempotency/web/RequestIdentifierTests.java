@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for {@link RequestIdentifier}.
  */
+@SuppressWarnings("NullAway") // The function may return null, as its type says.
 class RequestIdentifierTests {
 
 	private static final IdempotencyWebSettings SETTINGS = new IdempotencyWebSettings("test", "Idempotency-Key",

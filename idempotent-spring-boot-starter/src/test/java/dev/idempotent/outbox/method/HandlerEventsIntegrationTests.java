@@ -54,6 +54,7 @@ import static org.awaitility.Awaitility.await;
  * The events of web handlers that decline by what they return.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@SuppressWarnings("FutureReturnValueIgnored") // The container takes them.
 class HandlerEventsIntegrationTests {
 
 	private static final String ORDER = "{\"id\":\"o-1\"}";

@@ -81,9 +81,9 @@ class SagaMethodsTests {
 	@Test
 	void haveAKeyForEachValueObject() {
 		with((checkout, desk) -> {
-			checkout.byNumber(new Number("1"));
-			checkout.byNumber(new Number("2"));
-			checkout.byNumber(new Number("2"));
+			checkout.byNumber(new OrderNumber("1"));
+			checkout.byNumber(new OrderNumber("2"));
+			checkout.byNumber(new OrderNumber("2"));
 			assertThat(checkout.numbers()).containsExactly("1", "2");
 		});
 	}
@@ -146,12 +146,12 @@ class SagaMethodsTests {
 	 * Jackson reads its fields, and finds no getter.
 	 */
 	@JsonAutoDetect(fieldVisibility = JsonAutoDetect.Visibility.ANY)
-	static final class Number {
+	static final class OrderNumber {
 
 		private final String value;
 
 		@JsonCreator
-		Number(@JsonProperty("value") String value) {
+		OrderNumber(@JsonProperty("value") String value) {
 			this.value = value;
 		}
 
@@ -203,7 +203,7 @@ class SagaMethodsTests {
 		}
 
 		@Saga(key = "#number", name = "Checkout.byNumber")
-		public void byNumber(Number number) {
+		public void byNumber(OrderNumber number) {
 			this.saga.step("number").run(() -> {
 				this.numbers.add(number.value());
 			});
