@@ -1,7 +1,5 @@
 package dev.idempotent.sample.checkout;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * Crashes this process at a moment of a checkout, if the process was started for that.
  */
@@ -11,9 +9,8 @@ public interface Crashes {
 	/**
 	 * A checkout has reached a moment.
 	 * @param moment the moment
-	 * @param chosen the moment at which the process crashes, or {@code null} if it does
-	 * not
+	 * @param command the request, which says at which moment its owner crashes
 	 */
-	void reached(Moment moment, @Nullable Moment chosen);
+	void reached(Moment moment, PlaceCheckout command);
 
 }

@@ -17,13 +17,13 @@ class Moments {
 	private final Crashes crashes;
 
 	Moments(ObjectProvider<Crashes> crashes) {
-		this.crashes = crashes.getIfAvailable(() -> (moment, chosen) -> {
+		this.crashes = crashes.getIfAvailable(() -> (moment, command) -> {
 		});
 	}
 
 	void reach(Moment moment, PlaceCheckout command) {
 		watch(command);
-		this.crashes.reached(moment, command.crash());
+		this.crashes.reached(moment, command);
 	}
 
 	/**
@@ -55,7 +55,7 @@ class Moments {
 
 		@Override
 		public void beforeCommit(boolean readOnly) {
-			this.crashes.reached(Moment.BEFORE_COMMIT, this.command.crash());
+			this.crashes.reached(Moment.BEFORE_COMMIT, this.command);
 		}
 
 	}

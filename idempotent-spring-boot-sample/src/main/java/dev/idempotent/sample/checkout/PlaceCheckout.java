@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param delay how long each moment of the checkout takes, in milliseconds, so that it
  * can be watched; {@code null} for no time
  */
-record PlaceCheckout(@NotBlank String userId, @NotBlank String item, @Min(1) int amount, @NotBlank String method,
+public record PlaceCheckout(@NotBlank String userId, @NotBlank String item, @Min(1) int amount, @NotBlank String method,
 		@Nullable Moment crash, @Min(0) @Max(3000) @Nullable Integer delay) {
 
 }

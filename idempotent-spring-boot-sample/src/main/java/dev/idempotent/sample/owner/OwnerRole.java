@@ -2,28 +2,35 @@ package dev.idempotent.sample.owner;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.reflect.Type;
 import java.time.Duration;
 
 import dev.idempotent.saga.SagaObserver;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.sample.checkout.Crashes;
 import dev.idempotent.sample.checkout.Moment;
+import dev.idempotent.sample.checkout.PlaceCheckout;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.annotation.Profile;
 import org.springframework.context.event.EventListener;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.env.Environment;
-import org.springframework.stereotype.Component;
+import org.springframework.http.HttpInputMessage;
+import org.springframework.http.converter.HttpMessageConverter;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAdapter;
 
 /**
- * The role of an owner: it reports to the JVM that has started it, crashes as requested,
- * and ends with that JVM.
+ * The role of an owner: it reports to the JVM that has started it, crashes as the
+ * checkout that it was given requests, and ends with that JVM. A checkout of another
+ * owner that it takes over neither crashes it nor is reported.
  */
-@Component
+@ControllerAdvice
 @Profile(OwnerRole.PROFILE)
-class OwnerRole implements Crashes, SagaObserver {
+class OwnerRole extends RequestBodyAdviceAdapter implements Crashes, SagaObserver {
 
 	static final String PROFILE = "saga-owner";
 
@@ -33,9 +40,14 @@ class OwnerRole implements Crashes, SagaObserver {
 
 	private static final int KILLED = 137;
 
+	/**
+	 * The checkout that a thread runs.
+	 */
+	private static final ThreadLocal<PlaceCheckout> running = new ThreadLocal<>();
+
 	private final Environment environment;
 
-	private volatile @Nullable Moment awaited;
+	private volatile @Nullable PlaceCheckout given;
 
 	OwnerRole(Environment environment) {
 		this.environment = environment;
@@ -63,28 +75,51 @@ class OwnerRole implements Crashes, SagaObserver {
 	}
 
 	@Override
-	public void reached(Moment moment, @Nullable Moment chosen) {
-		this.awaited = chosen;
-		if (moment == chosen) {
+	public boolean supports(MethodParameter parameter, Type type, Class<? extends HttpMessageConverter<?>> converter) {
+		return type == PlaceCheckout.class;
+	}
+
+	@Override
+	public Object afterBodyRead(Object body, HttpInputMessage message, MethodParameter parameter, Type type,
+			Class<? extends HttpMessageConverter<?>> converter) {
+		this.given = (PlaceCheckout) body;
+		return body;
+	}
+
+	@Override
+	public void reached(Moment moment, PlaceCheckout command) {
+		running.set(command);
+		if (!command.equals(this.given)) {
+			return;
+		}
+		if (moment == command.crash()) {
 			new OwnerLine(OwnerLine.Word.HALTS, moment.toString()).print();
 			Runtime.getRuntime().halt(KILLED);
 		}
-		if (chosen == Moment.PAUSE && moment == Moment.BEFORE_CALL) {
+		if (command.crash() == Moment.PAUSE && moment == Moment.BEFORE_CALL) {
 			pause();
 		}
 	}
 
 	@Override
 	public void ended(String saga, SagaStatus status, Duration took) {
-		if (status == SagaStatus.COMPLETED) {
-			reached(Moment.AFTER_COMPLETE, this.awaited);
+		PlaceCheckout command = running.get();
+		if (command != null && status == SagaStatus.COMPLETED) {
+			reached(Moment.AFTER_COMPLETE, command);
 		}
-		new OwnerLine(OwnerLine.Word.ENDED, status.toString()).print();
+		report(OwnerLine.Word.ENDED, status.toString());
 	}
 
 	@Override
 	public void fenced(String saga) {
-		new OwnerLine(OwnerLine.Word.FENCED, saga).print();
+		report(OwnerLine.Word.FENCED, saga);
+	}
+
+	private void report(OwnerLine.Word word, String detail) {
+		PlaceCheckout command = running.get();
+		if (command != null && command.equals(this.given)) {
+			new OwnerLine(word, detail).print();
+		}
 	}
 
 	/**

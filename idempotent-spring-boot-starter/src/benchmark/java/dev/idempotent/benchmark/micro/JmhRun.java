@@ -34,7 +34,7 @@ record JmhRun(Path work) {
 			boolean compiled = compiler
 				.getTask(null, files, null,
 						List.of("-d", Files.createDirectories(this.work).toString(), "-cp", classPath(), "-nowarn",
-								"-processor", "org.openjdk.jmh.generators.BenchmarkProcessor"),
+								"-parameters", "-processor", "org.openjdk.jmh.generators.BenchmarkProcessor"),
 						null, files.getJavaFileObjectsFromPaths(micro))
 				.call();
 			Assert.state(compiled, "The benchmarks were not compiled");

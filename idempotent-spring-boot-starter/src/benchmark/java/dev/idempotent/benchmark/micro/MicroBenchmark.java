@@ -57,6 +57,9 @@ class MicroBenchmark {
 		ratio(results, report, "fingerprint-vs-sha-256", "FingerprintMicro.sha256", "FingerprintMicro.fingerprint",
 				"10000");
 		ratio(results, report, "claim-vs-lettuce", "ClaimMicro.lettuce", "ClaimMicro.store", "");
+		ratio(results, report, "method-key-vs-json", "MethodMicro.json", "MethodMicro.key", "");
+		ratio(results, report, "method-fingerprint-vs-json", "MethodMicro.json", "MethodMicro.fingerprint", "");
+		ratio(results, report, "method-result-vs-json-and-back", "MethodMicro.jsonAndBack", "MethodMicro.result", "");
 	}
 
 	/**
