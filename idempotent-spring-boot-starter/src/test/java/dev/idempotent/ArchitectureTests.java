@@ -11,11 +11,14 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import org.jspecify.annotations.NullMarked;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 /**
@@ -37,6 +40,8 @@ class ArchitectureTests {
 	private static final String ENCRYPTION = "dev.idempotent.encryption";
 
 	private static final String DATABASE = "dev.idempotent.jdbc";
+
+	private static final String TRANSACTION = "dev.idempotent.transaction";
 
 	private static final String STREAM = "dev.idempotent.stream";
 
@@ -85,7 +90,7 @@ class ArchitectureTests {
 				OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".method", OUTBOX + ".kafka",
 				OUTBOX_REDIS, OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, CANONICAL,
 				KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
-				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
+				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN, TRANSACTION);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -101,7 +106,7 @@ class ArchitectureTests {
 	static final ArchRule tokensKnowTheJdkAlone = room(TOKEN, "java..", "javax.crypto..", "org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theTestSupportKnowsWhatItsReadersTestWith = room(TEST, ROOT, OUTBOX, "java..",
+	static final ArchRule theTestSupportKnowsWhatItsReadersTestWith = room(TEST, ROOT, OUTBOX, TRANSACTION, "java..",
 			"com.tngtech.archunit..", "org.jspecify..", "org.assertj..", "org.awaitility..", "org.junit.jupiter.api..",
 			"org.opentest4j..", "org.springframework.core.env..", "org.springframework.http..",
 			"org.springframework.mock.web..", "org.springframework.test.web.servlet..",
@@ -141,8 +146,8 @@ class ArchitectureTests {
 			"org.springframework.core.io..", "org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
-	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, ENGINE, DATABASE, WORK,
-			"java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
+	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, ENGINE, DATABASE, TRANSACTION,
+			WORK, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction..",
 			"org.springframework.util..");
 
@@ -153,17 +158,42 @@ class ArchitectureTests {
 			"jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");
 
 	@ArchTest
+	static final ArchRule theKernelOfTransactionsKnowsNoPromise = room(TRANSACTION, SHARED, DATABASE, "java..",
+			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.core",
+			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.orm..",
+			"org.springframework.transaction..", "org.springframework.util..", "org.hibernate..",
+			"jakarta.persistence..");
+
+	/**
+	 * The constants of a status are inlined, but only a completion is told of one.
+	 */
+	@ArchTest
+	static final ArchRule oneClassJudgesHowATransactionHasEnded = noMethods().that()
+		.areDeclaredInClassesThat()
+		.haveNameNotMatching(".*\\.transaction\\.(ObservedTransaction.Callbacks|OuterTransactions.*)")
+		.and()
+		.areDeclaredInClassesThat()
+		.areAssignableTo(TransactionSynchronization.class)
+		.should()
+		.haveName("afterCompletion")
+		.orShould()
+		.haveName("afterCommit");
+
+	@ArchTest
+	static final ArchRule nobodyIsATransactionManager = noClasses().should().beAssignableTo(TransactionManager.class);
+
+	@ArchTest
 	static final ArchRule transitionsKnowTheJdkAlone = room(STATE, "java..", "org.jspecify..");
 
 	@ArchTest
 	static final ArchRule guardedTablesKnowTheTransactionOfTheCallerAlone = room(STATE + ".jdbc", STATE, DATABASE,
-			"java..", "javax.sql..", "org.jspecify..", "org.slf4j..", "org.springframework.dao..",
+			TRANSACTION, "java..", "javax.sql..", "org.jspecify..", "org.slf4j..", "org.springframework.dao..",
 			"org.springframework.jdbc..", "org.springframework.transaction",
 			"org.springframework.transaction.support..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule theTablesOfSagasKnowTransactionsAlone = room(SAGA + ".jdbc", SHARED, ROOT, SAGA,
-			SAGA + ".engine", DATABASE, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
+			SAGA + ".engine", DATABASE, TRANSACTION, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
@@ -177,10 +207,10 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, SHARED, ROOT, ENGINE, CANONICAL, OPERATION,
-			ADVICE, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
-			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
-			"org.springframework.transaction..", "org.springframework.util..", "com.fasterxml.jackson.annotation..",
-			"tools.jackson..");
+			TRANSACTION, ADVICE, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..",
+			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.core..",
+			"org.springframework.expression..", "org.springframework.transaction..", "org.springframework.util..",
+			"com.fasterxml.jackson.annotation..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule adviceKnowsSpringsAdviceExpressionsAndThreadsAlone = room(ADVICE, SHARED, "java..",

@@ -39,6 +39,8 @@ class OutboxArchitectureTests {
 
 	private static final String DATABASE = "dev.idempotent.jdbc";
 
+	private static final String TRANSACTION = "dev.idempotent.transaction";
+
 	private static final String STREAM = "dev.idempotent.stream";
 
 	private static final String CONNECTIONS = "dev.idempotent.redis";
@@ -86,13 +88,13 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(TABLES, SHARED, OUTBOX, DATABASE,
-			ENCRYPTION, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
-			"org.springframework.jdbc..", "org.springframework.util..", "tools.jackson..",
+			TRANSACTION, ENCRYPTION, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.util..", "tools.jackson..",
 			"com.fasterxml.jackson.annotation");
 
 	@ArchTest
 	static final ArchRule handlersKnowTransactionsAndNoBroker = ArchitectureTests.room(HANDLER, SHARED, ADVICE, ROOT,
-			OUTBOX, DATABASE, TABLES, RELAY, WORK, "java..", "org.slf4j..", "org.jspecify..",
+			OUTBOX, TABLES, TRANSACTION, RELAY, WORK, "java..", "org.slf4j..", "org.jspecify..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.transaction..",
 			"org.springframework.util..");
 
@@ -104,7 +106,7 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule appendingKnowsTransactionsAlone = ArchitectureTests.room(OUTBOX + ".transaction", OUTBOX,
-			DATABASE, TABLES, "java..", "org.jspecify..", "org.springframework.core..",
+			TABLES, TRANSACTION, "java..", "org.jspecify..", "org.springframework.core..",
 			"org.springframework.transaction..", "org.springframework.util..");
 
 	@ArchTest

@@ -27,6 +27,8 @@ class SagaArchitectureTests {
 
 	private static final String DATABASE = "dev.idempotent.jdbc";
 
+	private static final String TRANSACTION = "dev.idempotent.transaction";
+
 	private static final String ENCRYPTION = "dev.idempotent.encryption";
 
 	@ArchTest
@@ -35,12 +37,12 @@ class SagaArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theEngineKnowsTransactionsAndNoDataSource = ArchitectureTests.room(ENGINE, SHARED, SAGA, ROOT,
-			DATABASE, ENCRYPTION, WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core",
-			"org.springframework.dao..", "org.springframework.transaction..");
+			DATABASE, TRANSACTION, ENCRYPTION, WORK, "java..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.core", "org.springframework.dao..", "org.springframework.transaction..");
 
 	@ArchTest
 	static final ArchRule theTablesKnowNoTransactionManager = ArchitectureTests.room(SAGA + ".jdbc", SHARED, SAGA,
-			ENGINE, ROOT, DATABASE, WORK, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
+			ENGINE, ROOT, DATABASE, TRANSACTION, WORK, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest

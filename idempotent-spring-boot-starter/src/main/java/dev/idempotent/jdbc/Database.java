@@ -98,7 +98,13 @@ public enum Database {
 		}
 	}
 
-	static Optional<Database> find(Connection connection) throws SQLException {
+	/**
+	 * Finds the database of a connection.
+	 * @param connection a connection
+	 * @return the database, if it is one that is supported
+	 * @throws SQLException if the connection has failed
+	 */
+	public static Optional<Database> find(Connection connection) throws SQLException {
 		return switch (connection.getMetaData().getDatabaseProductName().toLowerCase(Locale.ROOT)) {
 			case "postgresql" -> Optional.of(POSTGRESQL);
 			case "mysql", "mariadb" -> Optional.of(MYSQL);

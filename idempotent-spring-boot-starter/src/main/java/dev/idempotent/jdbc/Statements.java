@@ -27,6 +27,7 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -66,7 +67,7 @@ public final class Statements {
 	/**
 	 * The interface of PostgreSQL's driver, without a dependency on the driver.
 	 */
-	private static final @Nullable Class<?> POSTGRESQL = TransactionInspector.findDriver("org.postgresql.PGStatement");
+	private static final @Nullable Class<?> POSTGRESQL = findDriver();
 
 	private static final @Nullable Method THRESHOLD = (POSTGRESQL != null)
 			? ReflectionUtils.findMethod(POSTGRESQL, "setPrepareThreshold", int.class) : null;
@@ -339,6 +340,12 @@ public final class Statements {
 	private static boolean isConflict(SQLException failure) {
 		return "40001".equals(failure.getSQLState()) || "40P01".equals(failure.getSQLState())
 				|| CONFLICT.contains(failure.getErrorCode());
+	}
+
+	private static @Nullable Class<?> findDriver() {
+		String name = "org.postgresql.PGStatement";
+		return ClassUtils.isPresent(name, Statements.class.getClassLoader())
+				? ClassUtils.resolveClassName(name, Statements.class.getClassLoader()) : null;
 	}
 
 }

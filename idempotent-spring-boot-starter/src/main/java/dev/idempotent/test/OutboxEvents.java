@@ -1,17 +1,17 @@
 package dev.idempotent.test;
 
 import java.util.Collection;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntSupplier;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
-import org.springframework.transaction.support.TransactionSynchronization;
+import dev.idempotent.transaction.End;
+import dev.idempotent.transaction.ObservedTransaction;
+import dev.idempotent.transaction.TransactionParticipant;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -53,7 +53,7 @@ public final class OutboxEvents implements Iterable<OutboxEvent> {
 				outbox.append(events);
 				Appended part = new Appended(List.copyOf(events));
 				OutboxEvents.this.appended.add(part);
-				TransactionSynchronizationManager.registerSynchronization(part);
+				Objects.requireNonNull(ObservedTransaction.current()).add(part, null);
 			}
 
 			@Override
@@ -112,31 +112,28 @@ public final class OutboxEvents implements Iterable<OutboxEvent> {
 	/**
 	 * The events of one append. Compared by identity.
 	 */
-	private final class Appended implements TransactionSynchronization {
+	private final class Appended implements TransactionParticipant {
 
 		private final List<OutboxEvent> events;
-
-		private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
 
 		private Appended(List<OutboxEvent> events) {
 			this.events = events;
 		}
 
 		@Override
-		public void savepoint(Object savepoint) {
-			this.laterSavepoints.add(savepoint);
+		public Runnable savepoint() {
+			return () -> {
+			};
 		}
 
 		@Override
-		public void savepointRollback(Object savepoint) {
-			if (!this.laterSavepoints.contains(savepoint)) {
-				OutboxEvents.this.appended.remove(this);
-			}
+		public void undone() {
+			OutboxEvents.this.appended.remove(this);
 		}
 
 		@Override
-		public void afterCompletion(int status) {
-			if (status != STATUS_COMMITTED) {
+		public void ended(End end) {
+			if (end != End.COMMITTED) {
 				OutboxEvents.this.appended.remove(this);
 			}
 		}

@@ -6,12 +6,12 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DeploymentTable;
-import dev.idempotent.jdbc.TransactionInspector;
+import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,7 +66,7 @@ class JdbcStoreConfiguration {
 			@Override
 			public Object postProcessAfterInitialization(Object bean, String beanName) {
 				if (bean instanceof ConfigurableTransactionManager manager) {
-					TransactionInspector.watch(manager);
+					TransactionGuard.watch(manager);
 				}
 				return bean;
 			}

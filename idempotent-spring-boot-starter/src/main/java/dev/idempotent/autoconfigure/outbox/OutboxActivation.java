@@ -3,9 +3,9 @@ package dev.idempotent.autoconfigure.outbox;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
+import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,7 +43,7 @@ public final class OutboxActivation implements BeanPostProcessor {
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof ConfigurableTransactionManager manager) {
-			whenActive(() -> TransactionInspector.watch(manager, this.listener));
+			whenActive(() -> TransactionGuard.watch(manager, this.listener));
 		}
 		else if (bean instanceof Outbox) {
 			activate("the Outbox has been requested");

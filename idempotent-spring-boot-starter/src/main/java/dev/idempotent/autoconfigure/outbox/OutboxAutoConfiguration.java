@@ -22,7 +22,6 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.DeploymentTable;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxHeaderContributor;
@@ -39,6 +38,7 @@ import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
 import dev.idempotent.outbox.transaction.TransactionBoundOutbox;
+import dev.idempotent.transaction.TransactionGuard;
 import dev.idempotent.work.Observers;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -311,7 +311,7 @@ final class OutboxAutoConfiguration {
 	 */
 	private static boolean isInTransaction(DataSource dataSource) {
 		DataSource target = NonTransactionalConnections.withoutTransactions(dataSource);
-		if (!new TransactionInspector(target).isCurrent()) {
+		if (!TransactionGuard.isCurrent(target)) {
 			return false;
 		}
 		Connection connection = DataSourceUtils.getConnection(target);

@@ -11,13 +11,13 @@ import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
-import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor.Responses;
+import dev.idempotent.transaction.TransactionRequirements;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -80,7 +80,7 @@ final class OutboxMethodAutoConfiguration {
 			if (found > 0) {
 				properties.ifAvailable((outbox) -> warnOfUnusedTopics(outbox, methods, environment));
 				tables.ifAvailable((check) -> check.requireTables("There is a @TransactionalOutbox method"));
-				DatabaseRequirements.requireOtherThanJta(beanFactory, "There is a @TransactionalOutbox method");
+				TransactionRequirements.requireOtherThanJta(beanFactory, "There is a @TransactionalOutbox method");
 				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
 						: found + " @TransactionalOutbox methods append events";
 				activation.ifAvailable((outbox) -> outbox.activate(cause));

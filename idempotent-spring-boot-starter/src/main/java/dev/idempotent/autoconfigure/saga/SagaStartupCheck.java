@@ -6,6 +6,7 @@ import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.method.SagaMethods;
+import dev.idempotent.transaction.TransactionRequirements;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,7 +48,7 @@ final class SagaStartupCheck {
 		new AnnotatedMethodsCheck(beans, Saga.class).check(methods::add);
 		if (!methods.definitions().isEmpty()) {
 			requireTables(store.getObject());
-			DatabaseRequirements.requireTransactions(transactionManager(beans, transactionManager),
+			TransactionRequirements.requireTransactions(transactionManager(beans, transactionManager),
 					store.getObject().transactionResource(), REASON, PLACE);
 			warnOfUnobservedCalls(beans, environment);
 		}
@@ -60,7 +61,7 @@ final class SagaStartupCheck {
 	 * several of which none is primary
 	 */
 	static PlatformTransactionManager transactionManager(BeanFactory beans, @Nullable String name) {
-		return DatabaseRequirements.requireManager(beans, name, REASON, PLACE);
+		return TransactionRequirements.requireManager(beans, name, REASON, PLACE);
 	}
 
 	private static void requireTables(JdbcSagaStore store) {

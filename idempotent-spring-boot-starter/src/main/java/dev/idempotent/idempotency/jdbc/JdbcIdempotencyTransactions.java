@@ -3,9 +3,6 @@ package dev.idempotent.idempotency.jdbc;
 import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
@@ -21,10 +18,12 @@ import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.Transaction;
 import dev.idempotent.idempotency.jdbc.IdempotencyRecords.RecordStatements;
-import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.DatabaseRequirements;
-import dev.idempotent.jdbc.PendingChanges;
-import dev.idempotent.jdbc.TransactionInspector;
+import dev.idempotent.transaction.End;
+import dev.idempotent.transaction.ObservedTransaction;
+import dev.idempotent.transaction.TransactionGuard;
+import dev.idempotent.transaction.TransactionParticipant;
+import dev.idempotent.transaction.TransactionRequirements;
+import dev.idempotent.transaction.TransactionScope;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +33,6 @@ import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -99,7 +97,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (!joins()) {
 			return this.store.find(key, fingerprint);
 		}
-		return TransactionInspector.<@Nullable Claim>join(this.dataSource,
+		return TransactionGuard.<@Nullable Claim>join(this.dataSource,
 				(joined) -> this.store.find(joined, key, fingerprint));
 	}
 
@@ -136,7 +134,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	 * is wrong
 	 */
 	void verify() {
-		if (DatabaseRequirements.requireTransactions(this.manager, this.dataSource,
+		if (TransactionRequirements.requireTransactions(this.manager, this.dataSource,
 				JdbcTransactionSource.reason(this.method), JdbcTransactionSource.PLACE)) {
 			this.store.verify();
 		}
@@ -151,11 +149,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	 * would not commit with the work.
 	 */
 	private <T extends @Nullable Object> T joined(Function<Connection, T> verb) {
-		if (!TransactionInspector.isBound(this.dataSource)) {
+		if (!TransactionGuard.isBound(this.dataSource)) {
 			throw new IllegalTransactionStateException(this.manager.getClass().getName()
 					+ " does not open its transactions on the DataSource of the idempotency records");
 		}
-		return TransactionInspector.join(this.dataSource, verb);
+		return TransactionGuard.join(this.dataSource, verb);
 	}
 
 	private boolean joins() {
@@ -168,11 +166,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
 			throw unfit(key, "a read-only transaction, which cannot record it");
 		}
-		if (!TransactionSynchronizationManager.isSynchronizationActive()
-				|| TransactionInspector.isIn("invokeAfterCommit")) {
+		ObservedTransaction transaction = ObservedTransaction.current();
+		if (transaction == null || transaction.isCommitted()) {
 			throw unfit(key, "a transaction that has already been committed (by a listener after the commit)");
 		}
-		if (TransactionInspector.isIn("triggerBeforeCompletion")) {
+		if (transaction.isCompleting()) {
 			throw unfit(key, "a transaction that is about to end (by its beforeCompletion callback)");
 		}
 	}
@@ -206,13 +204,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (joined) {
 			requireRecording(key);
 		}
-		if (!inTest && joined && new TransactionInspector(this.dataSource).isOuter()) {
+		if (!inTest && joined && TransactionGuard.isOuter(this.dataSource)) {
 			throw unfit(key, "a transaction of another manager within the one that it would join, "
 					+ "which can commit without it");
 		}
-		Set<Object> outer = PendingChanges.sessions();
-		RecordTransaction transaction = new RecordTransaction(open(key, inTest), outer, key, fingerprint, token,
-				inTest);
+		RecordTransaction transaction = new RecordTransaction(open(key, inTest), key, fingerprint, token, inTest);
 		boolean claimed = false;
 		try {
 			Transaction claimedTransaction = claim(transaction, key, fingerprint, lease, joined);
@@ -229,9 +225,9 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 	}
 
-	private TransactionStatus open(IdempotencyKey key, boolean inTest) {
+	private TransactionScope open(IdempotencyKey key, boolean inTest) {
 		try {
-			return TransactionInspector.begin(this.manager, inTest ? joiningTest() : this.definition);
+			return TransactionScope.begin(this.manager, inTest ? joiningTest() : this.definition);
 		}
 		catch (TransactionException ex) {
 			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
@@ -297,15 +293,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	 * A transaction of the application's transaction manager that contains the record of
 	 * a key. The record is completed by its last statement: a database may roll back the
 	 * victim of a deadlock while the work continues unaware; a record that is completed
-	 * earlier would not prove that the statements after it were committed. Directly
-	 * before the commit, it looks once more: PostgreSQL rolls back what a later
-	 * synchronization has made fail, and its driver reports a commit.
+	 * earlier would not prove that the statements after it were committed.
 	 */
-	private final class RecordTransaction implements Transaction, TransactionSynchronization {
+	private final class RecordTransaction implements Transaction, TransactionParticipant {
 
-		private final TransactionStatus status;
-
-		private final Set<Object> outerSessions;
+		private final TransactionScope scope;
 
 		private final IdempotencyKey key;
 
@@ -320,34 +312,14 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		private @Nullable String epoch;
 
 		/**
-		 * The savepoints since the commit was begun.
+		 * Whether the transaction was rolled back to a savepoint that is older than the
+		 * record.
 		 */
-		private final List<Object> savepoints = new ArrayList<>();
-
-		/**
-		 * Completes the record; set when the commit begins.
-		 */
-		private Runnable completion = () -> {
-		};
-
 		private boolean undone;
 
-		/**
-		 * Whether the commit had begun before it was registered, so that it is told of
-		 * the completion only.
-		 */
-		private boolean late;
-
-		private boolean completed;
-
-		private boolean completing;
-
-		private boolean confirmed;
-
-		RecordTransaction(TransactionStatus status, Set<Object> outerSessions, IdempotencyKey key,
-				Fingerprint fingerprint, String token, boolean provisional) {
-			this.status = status;
-			this.outerSessions = outerSessions;
+		RecordTransaction(TransactionScope scope, IdempotencyKey key, Fingerprint fingerprint, String token,
+				boolean provisional) {
+			this.scope = scope;
 			this.key = key;
 			this.fingerprint = fingerprint;
 			this.token = token;
@@ -372,11 +344,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		 */
 		RecordTransaction endWith(Claim claim) {
 			this.outcome = claim;
-			if (this.status.isNewTransaction()) {
+			if (this.scope.isNew()) {
 				rollback();
 			}
-			else if (!this.status.isCompleted()) {
-				JdbcIdempotencyTransactions.this.manager.commit(this.status);
+			else if (!this.scope.isEnded()) {
+				this.scope.commit();
 			}
 			return this;
 		}
@@ -398,12 +370,12 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 		@Override
 		public boolean isRollbackOnly() {
-			return this.status.isRollbackOnly();
+			return this.scope.isRollbackOnly();
 		}
 
 		@Override
 		public void flushWork() {
-			PendingChanges.of(this.status, this.outerSessions).flush();
+			this.scope.changes().flush();
 		}
 
 		@Override
@@ -414,43 +386,39 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 					complete(response, retention);
 				}
 				else {
-					this.completion = () -> complete(response, retention);
-					this.late = !this.status.isNewTransaction() && TransactionInspector.isIn("triggerBeforeCommit");
-					TransactionSynchronizationManager.registerSynchronization(this);
+					this.scope.transaction().add(this, JdbcIdempotencyTransactions.this.dataSource);
+					this.scope.transaction().lastStatement(() -> {
+						if (!this.undone) {
+							complete(response, retention);
+						}
+					});
 				}
 			}
 			catch (RuntimeException | Error ex) {
 				rollback();
 				throw ex;
 			}
-			JdbcIdempotencyTransactions.this.manager.commit(this.status);
-			if (this.status.isNewTransaction() && !isConfirmed()) {
+			this.scope.commit();
+			if (this.scope.isNew() && !isConfirmed()) {
 				throw new IdempotencyClaimLostException(this.key);
 			}
 		}
 
 		@Override
 		public boolean isConfirmed() {
-			return this.provisional || this.confirmed;
+			return this.provisional || (!this.undone && this.scope.end() == End.COMMITTED);
 		}
 
 		@Override
 		public void rollback() {
-			if (this.status.isCompleted()) {
+			if (this.scope.isEnded()) {
 				return;
 			}
-			try {
-				if (this.provisional && !this.status.hasSavepoint() && !this.status.isRollbackOnly()) {
-					leaveToTest();
-				}
-				else {
-					TransactionInspector.rollBack(JdbcIdempotencyTransactions.this.manager, this.status,
-							JdbcIdempotencyTransactions.this.dataSource);
-				}
+			if (this.provisional && !this.scope.hasSavepoint() && !this.scope.isRollbackOnly()) {
+				leaveToTest();
 			}
-			catch (RuntimeException ex) {
-				logger.debug("The transaction of key {} could not be rolled back; the database rolls it back when the "
-						+ "connection ends", this.key, ex);
+			else {
+				this.scope.rollback();
 			}
 		}
 
@@ -459,80 +427,27 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		 * rollback-only, so that it could not serve another request.
 		 */
 		private void leaveToTest() {
-			boolean unused = joined((connection) -> records().release(connection, this.key, this.token));
-			JdbcIdempotencyTransactions.this.manager.commit(this.status);
-		}
-
-		@Override
-		public void savepoint(Object savepoint) {
-			this.savepoints.add(savepoint);
-		}
-
-		/**
-		 * Takes note if the transaction was rolled back to a savepoint that is older than
-		 * the record.
-		 */
-		@Override
-		public void savepointRollback(Object savepoint) {
-			this.undone |= this.savepoints.stream().noneMatch((younger) -> younger == savepoint);
-		}
-
-		@Override
-		public void beforeCommit(boolean readOnly) {
-			if (!this.undone) {
-				this.completion.run();
-				this.completed = true;
-				// Behind those that the others have registered until now.
-				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-					@Override
-					public void beforeCompletion() {
-						look();
-					}
-
-				});
+			try {
+				boolean unused = joined((connection) -> records().release(connection, this.key, this.token));
+				this.scope.commit();
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The key {} could not be released in the transaction of a test", this.key, ex);
 			}
 		}
 
 		/**
-		 * Spring goes on with the commit if this fails.
+		 * The record is older than the savepoint.
 		 */
 		@Override
-		public void beforeCompletion() {
-			this.completing = true;
-			if (this.late && !this.completed && !this.undone) {
-				try {
-					this.completion.run();
-					this.completed = joined(this::canCommit);
-				}
-				finally {
-					if (!this.completed) {
-						TransactionInspector.preventCommit(JdbcIdempotencyTransactions.this.dataSource);
-					}
-				}
-			}
+		public Runnable savepoint() {
+			return () -> {
+			};
 		}
 
-		/**
-		 * Unannounced, or if a listener has kept the manager from a rollback, the work
-		 * would be committed without its record.
-		 */
 		@Override
-		public void afterCompletion(int status) {
-			boolean notRolledBack = this.completing ? !this.completed && status == STATUS_UNKNOWN
-					: status != STATUS_COMMITTED;
-			if (notRolledBack) {
-				TransactionInspector.rollBack(JdbcIdempotencyTransactions.this.dataSource);
-			}
-		}
-
-		private void look() {
-			this.confirmed = joined(this::canCommit);
-		}
-
-		private boolean canCommit(Connection connection) {
-			return records().statements(connection).sql().database() != Database.POSTGRESQL
-					|| TransactionInspector.canCommit(connection);
+		public void undone() {
+			this.undone = true;
 		}
 
 		private void complete(StoredResponse response, Duration retention) {

@@ -14,8 +14,8 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
-import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.transaction.TransactionRequirements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -147,7 +147,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	private PlatformTransactionManager managerOf(String described, @Nullable TransactionAttribute attribute) {
 		String named = (attribute != null && StringUtils.hasText(attribute.getQualifier())) ? attribute.getQualifier()
 				: this.managerName;
-		return DatabaseRequirements.requireManager(this.beanFactory, named, reason(described), PLACE);
+		return TransactionRequirements.requireManager(this.beanFactory, named, reason(described), PLACE);
 	}
 
 	/**

@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.method;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.List;
 
 import dev.idempotent.idempotency.Claim;
@@ -13,12 +12,13 @@ import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.Claimant;
 import dev.idempotent.idempotency.engine.TransactionalClaimant;
+import dev.idempotent.transaction.End;
+import dev.idempotent.transaction.ObservedTransaction;
+import dev.idempotent.transaction.TransactionParticipant;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.transaction.annotation.Propagation;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * One run under a key: claims the key, then completes it with a result or releases it. In
@@ -168,15 +168,15 @@ final class MethodRun {
 		return StoredResponse.notKept();
 	}
 
-	private void settle(int status) {
+	private void settle(End end) {
 		StoredResponse stored = this.result;
 		if (this.released) {
 			return;
 		}
-		if (status == TransactionSynchronization.STATUS_UNKNOWN) {
+		if (end == End.UNKNOWN) {
 			this.claimant.settleUnknown();
 		}
-		else if (status == TransactionSynchronization.STATUS_COMMITTED && stored != null) {
+		else if (end == End.COMMITTED && stored != null) {
 			this.claimant.complete(stored);
 		}
 		else {
@@ -185,72 +185,55 @@ final class MethodRun {
 	}
 
 	/**
-	 * Settles the keys of all runs in one transaction after its completion: completes
-	 * them if it was committed and releases them if it was rolled back. A rollback to a
-	 * savepoint releases the keys of the runs since then at once.
+	 * Settles the keys of all runs in one transaction after its end: completes them if it
+	 * was committed and releases them if it was rolled back. A rollback to a savepoint
+	 * releases the keys of the runs since then at once.
 	 */
-	private static final class RunsOfTransaction implements TransactionSynchronization {
+	private static final class RunsOfTransaction implements TransactionParticipant {
 
 		private final List<MethodRun> runs = new ArrayList<>();
-
-		private final IdentityHashMap<Object, Integer> savepoints = new IdentityHashMap<>();
-
-		private boolean completing;
 
 		/**
 		 * Adds a run to the open transaction.
 		 * @return {@code false} if no transaction is open
 		 */
 		static boolean add(MethodRun run) {
-			if (!TransactionSynchronizationManager.isActualTransactionActive()
-					|| !TransactionSynchronizationManager.isSynchronizationActive()) {
+			ObservedTransaction transaction = ObservedTransaction.current();
+			if (transaction == null || transaction.isCommitted()) {
 				return false;
 			}
-			RunsOfTransaction open = current();
+			RunsOfTransaction open = transaction.participant(RunsOfTransaction.class);
 			if (open == null) {
 				open = new RunsOfTransaction();
-				TransactionSynchronizationManager.registerSynchronization(open);
+				transaction.add(open, null);
 			}
 			open.runs.add(run);
 			return true;
 		}
 
-		/**
-		 * Does not find that of a suspended transaction.
-		 */
 		static @Nullable RunsOfTransaction current() {
-			return !TransactionSynchronizationManager.isSynchronizationActive() ? null
-					: (RunsOfTransaction) TransactionSynchronizationManager.getSynchronizations()
-						.stream()
-						.filter(RunsOfTransaction.class::isInstance)
-						.findFirst()
-						.orElse(null);
+			ObservedTransaction transaction = ObservedTransaction.known();
+			return (transaction != null) ? transaction.participant(RunsOfTransaction.class) : null;
 		}
 
 		@Override
-		public void savepoint(Object savepoint) {
-			this.savepoints.put(savepoint, this.runs.size());
+		public Runnable savepoint() {
+			int kept = this.runs.size();
+			return () -> releaseFrom(kept);
 		}
 
 		@Override
-		public void savepointRollback(Object savepoint) {
-			int kept = this.savepoints.getOrDefault(savepoint, 0);
+		public void undone() {
+			releaseFrom(0);
+		}
+
+		private void releaseFrom(int kept) {
 			this.runs.stream().skip(kept).forEach(MethodRun::releaseNow);
 		}
 
 		@Override
-		public void beforeCompletion() {
-			this.completing = true;
-		}
-
-		/**
-		 * A rollback that is reported without {@link #beforeCompletion()} may not have
-		 * taken place: see {@code TransactionInspector#rollBack}.
-		 */
-		@Override
-		public void afterCompletion(int status) {
-			boolean doubtful = status == STATUS_ROLLED_BACK && !this.completing;
-			this.runs.forEach((run) -> run.settle(doubtful ? STATUS_UNKNOWN : status));
+		public void ended(End end) {
+			this.runs.forEach((run) -> run.settle(end));
 		}
 
 	}

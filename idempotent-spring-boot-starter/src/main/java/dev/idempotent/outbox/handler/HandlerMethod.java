@@ -13,7 +13,6 @@ import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.advice.ThreadContext;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
@@ -21,6 +20,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.handler.HandlerTransactions.NotCalledException;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.relay.EventHandler;
+import dev.idempotent.transaction.TransactionGuard;
 import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -236,10 +236,10 @@ final class HandlerMethod implements EventHandler {
 			call(event, arguments);
 		}
 		catch (Throwable ex) {
-			boolean unused = TransactionInspector.endLeftTransaction(ex::addSuppressed);
+			boolean unused = TransactionGuard.endLeftTransaction(ex::addSuppressed);
 			throw ex;
 		}
-		return TransactionInspector
+		return TransactionGuard
 			.endLeftTransaction((ex) -> logger.debug("A transaction that was left open could not be rolled back", ex));
 	}
 

@@ -4,11 +4,13 @@ import java.time.Duration;
 import java.util.Set;
 
 import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.jdbc.DatabaseRequirements;
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.transaction.End;
+import dev.idempotent.transaction.TransactionParticipant;
+import dev.idempotent.transaction.TransactionRequirements;
+import dev.idempotent.transaction.TransactionScope;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,14 +18,11 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.StringUtils;
 
 /**
@@ -84,9 +83,10 @@ final class HandlerTransactions {
 				: null;
 		String reason = "The method " + method.describe() + " handles events in a transaction";
 		String place = "its @Transactional, or set transactional = false";
-		PlatformTransactionManager manager = DatabaseRequirements.requireManager(beans, named, reason, place);
+		PlatformTransactionManager manager = TransactionRequirements.requireManager(beans, named, reason, place);
 		EventTable table = beans.getBean(EventTable.class);
-		boolean unused = DatabaseRequirements.requireTransactions(manager, table.transactionResource(), reason, place);
+		boolean unused = TransactionRequirements.requireTransactions(manager, table.transactionResource(), reason,
+				place);
 		return new HandlerTransactions(manager, definition, table);
 	}
 
@@ -98,11 +98,11 @@ final class HandlerTransactions {
 	 * committed
 	 */
 	void run(Claim claim, Work work) throws Throwable {
-		TransactionStatus status = begin();
+		TransactionScope scope = begin();
 		Evidence evidence;
 		Object deletion = null;
 		try {
-			if (!status.isNewTransaction() || !this.table.isInTransaction()) {
+			if (!scope.isNew() || !this.table.isInTransaction()) {
 				throw new IllegalTransactionStateException(
 						this.manager.getClass().getName() + " has begun no transaction on the outbox's database");
 			}
@@ -111,14 +111,15 @@ final class HandlerTransactions {
 				throw new NotCalledException("Another instance has claimed the event", null);
 			}
 			work.run();
-			if (status.isRollbackOnly()) {
+			if (scope.isRollbackOnly()) {
 				throw new UnexpectedRollbackException("The transaction was marked as rollback-only");
 			}
 			evidence = new Evidence(deletion);
-			TransactionSynchronizationManager.registerSynchronization(evidence);
+			scope.transaction().add(evidence, this.table.transactionResource());
+			scope.transaction().lastStatement(evidence::check);
 		}
 		catch (Throwable ex) {
-			rollback(status);
+			scope.rollback();
 			if (deletion == null) {
 				throw (ex instanceof NotCalledException) ? ex : notCalled(ex);
 			}
@@ -126,10 +127,10 @@ final class HandlerTransactions {
 			throw ex;
 		}
 		try {
-			commit(status, evidence);
+			commit(scope);
 		}
 		catch (RuntimeException | Error ex) {
-			if (evidence.rolledBack) {
+			if (scope.end() == End.ROLLED_BACK && !evidence.checked) {
 				restore(claim, evidence.deletion);
 			}
 			throw ex;
@@ -157,9 +158,9 @@ final class HandlerTransactions {
 		}
 	}
 
-	private TransactionStatus begin() throws NotCalledException {
+	private TransactionScope begin() throws NotCalledException {
 		try {
-			return TransactionInspector.begin(this.manager, this.definition);
+			return TransactionScope.begin(this.manager, this.definition);
 		}
 		catch (RuntimeException | Error ex) {
 			throw notCalled(ex);
@@ -174,113 +175,52 @@ final class HandlerTransactions {
 	 * A transaction that is marked as rollback-only is rolled back without an exception,
 	 * and PostgreSQL answers the commit of a failed one with a rollback.
 	 */
-	private void commit(TransactionStatus status, Evidence evidence) {
+	private void commit(TransactionScope scope) {
 		try {
-			this.manager.commit(status);
+			scope.commit();
 		}
 		catch (RuntimeException | Error ex) {
-			if (!evidence.isCommitted()) {
+			if (scope.end() != End.COMMITTED) {
 				throw ex;
 			}
 			logger.warn("The transaction of {} is committed, but a callback after it has failed with {}",
 					this.definition.getName(), ex.getClass().getName());
 			logger.debug("The stack trace of the failure above", ex);
 		}
-		if (!evidence.isCommitted()) {
+		if (scope.end() != End.COMMITTED) {
 			throw new UnexpectedRollbackException("The transaction is not known to have committed");
 		}
 	}
 
 	/**
-	 * First without the manager: if that fails, it resets the connection, which commits.
-	 */
-	private void rollback(TransactionStatus status) {
-		try {
-			if (!status.isCompleted() && this.table.isInTransaction()) {
-				TransactionInspector.rollBack(this.table.transactionResource());
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("A connection could not be rolled back", ex);
-		}
-		try {
-			if (!status.isCompleted()) {
-				this.manager.rollback(status);
-			}
-		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("A handler could not be rolled back; the database rolls it back when the connection ends", ex);
-		}
-	}
-
-	/**
 	 * The evidence that the deletion of an event commits with all work of its
-	 * transaction. Registered last, so that it runs behind the other synchronizations.
+	 * transaction.
 	 */
-	private final class Evidence implements TransactionSynchronization {
+	private final class Evidence implements TransactionParticipant {
 
 		private final Object deletion;
 
 		private boolean checked;
 
-		private boolean confirmed;
-
-		private boolean rolledBack;
-
-		private int completion = STATUS_UNKNOWN;
-
 		private Evidence(Object deletion) {
 			this.deletion = deletion;
 		}
 
-		@Override
-		public void beforeCommit(boolean readOnly) {
+		private void check() {
 			if (!HandlerTransactions.this.table.isDeleted(this.deletion)) {
-				// Spring would not roll back for a TransactionException.
 				throw new OutboxTransactionException("The database has rolled back the beginning of the transaction, "
 						+ "usually to break a deadlock whose exception was caught");
 			}
 			this.checked = true;
-			// Behind those that others have registered until now.
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-				@Override
-				public void beforeCompletion() {
-					confirm();
-				}
-
-			});
 		}
 
 		/**
 		 * Others may have used the connection since the check, and Spring hides that
-		 * their work has failed. It would hide an exception of this, too.
-		 */
-		private void confirm() {
-			try {
-				this.confirmed = HandlerTransactions.this.table.canCommit(this.deletion);
-			}
-			finally {
-				if (!this.confirmed) {
-					TransactionInspector.preventCommit(HandlerTransactions.this.table.transactionResource());
-				}
-			}
-		}
-
-		/**
-		 * Unannounced, it would commit: see {@code TransactionInspector#rollBack}.
+		 * their work has failed.
 		 */
 		@Override
-		public void afterCompletion(int status) {
-			this.completion = status;
-			if (!this.checked) {
-				this.rolledBack = status != STATUS_COMMITTED;
-				TransactionInspector.rollBack(HandlerTransactions.this.table.transactionResource());
-			}
-		}
-
-		boolean isCommitted() {
-			return this.confirmed && this.completion == STATUS_COMMITTED;
+		public boolean confirm() {
+			return HandlerTransactions.this.table.canCommit(this.deletion);
 		}
 
 	}

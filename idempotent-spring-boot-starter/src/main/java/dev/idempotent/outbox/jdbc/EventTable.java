@@ -26,11 +26,11 @@ import javax.sql.DataSource;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
+import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.core.RowMapper;
@@ -411,9 +411,7 @@ public class EventTable {
 	 * @return {@code false} if it will not
 	 */
 	public boolean canCommit(Object evidence) {
-		return (evidence instanceof UUID mark) ? unmark(mark)
-				: this.database.join((connection) -> this.database.kind(connection) != Database.POSTGRESQL
-						|| TransactionInspector.canCommit(connection));
+		return (evidence instanceof UUID mark) ? unmark(mark) : this.database.join(TransactionGuard::canCommit);
 	}
 
 	/**
@@ -421,11 +419,11 @@ public class EventTable {
 	 * @return {@code false} if what it does here would commit on its own
 	 */
 	public boolean isInTransaction() {
-		return TransactionInspector.isBound(this.database.dataSource());
+		return TransactionGuard.isBound(this.database.dataSource());
 	}
 
 	private @Nullable Object queryForTransaction(String sql) {
-		return TransactionInspector.<@Nullable Object>join(this.database.dataSource(), (connection) -> {
+		return TransactionGuard.<@Nullable Object>join(this.database.dataSource(), (connection) -> {
 			try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(sql)) {
 				return row.next() ? (Object) row.getLong(1) : null;
 			}

@@ -13,7 +13,7 @@ import javax.sql.DataSource;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.Statements;
-import dev.idempotent.jdbc.TransactionInspector;
+import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.PreparedStatementCallback;
 
@@ -82,7 +82,7 @@ final class OutboxDatabase {
 	 * have another one.
 	 */
 	<T> T join(Function<Connection, T> work) {
-		return TransactionInspector.join(this.dataSource, work);
+		return TransactionGuard.join(this.dataSource, work);
 	}
 
 	/**

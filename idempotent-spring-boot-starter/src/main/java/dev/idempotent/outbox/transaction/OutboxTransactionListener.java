@@ -10,9 +10,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import dev.idempotent.jdbc.PendingChanges;
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.transaction.ObservedTransaction;
+import dev.idempotent.transaction.PendingChanges;
+import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -31,19 +32,17 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	private static final ThreadLocal<@Nullable Set<Object>> OUTER = new ThreadLocal<>();
 
 	/**
-	 * The connections of transactions with a synchronization. A transaction on another
-	 * database, of whose begin this listener is not told, suspends the synchronization
-	 * and leaves the connection bound.
+	 * The transactions that commit the connections. One on another database, of whose
+	 * begin this listener is not told, suspends the synchronizations of the outer one and
+	 * leaves its connection bound.
 	 */
-	private static final Map<Object, Boolean> KNOWN = Collections.synchronizedMap(new WeakHashMap<>());
+	private static final Map<Object, ObservedTransaction> KNOWN = Collections.synchronizedMap(new WeakHashMap<>());
 
 	private final Supplier<EventTable> table;
 
 	private final Supplier<Consumer<List<EventTable.Row>>> committed;
 
 	private final BooleanSupplier joinable;
-
-	private final Supplier<TransactionInspector> inspector;
 
 	/**
 	 * Creates a listener.
@@ -59,7 +58,6 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		this.table = SingletonSupplier.of(table);
 		this.committed = SingletonSupplier.of(committed);
 		this.joinable = joinable;
-		this.inspector = SingletonSupplier.of(() -> new TransactionInspector(this.table.get().transactionResource()));
 	}
 
 	@Override
@@ -80,28 +78,31 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 			return;
 		}
 		Object own = resource();
-		if (own != null && this.inspector.get().isCurrent()) {
-			KNOWN.put(own, true);
-			OutboxSynchronization.begin(this.table.get(), this.committed.get(), PendingChanges.of(transaction, outer));
+		if (own != null && TransactionGuard.isCurrent(this.table.get().transactionResource())) {
+			KNOWN.put(own, ObservedTransaction.begun(PendingChanges.of(transaction, outer)));
 		}
 	}
 
 	/**
-	 * Finds the synchronization of the calling thread's transaction. One that began
-	 * before this listener was registered is joined.
+	 * Finds the events of the calling thread's transaction. One that began before this
+	 * listener was registered is joined.
 	 * @return {@code null} if events cannot be appended to the transaction
 	 */
-	@Nullable OutboxSynchronization current() {
-		OutboxSynchronization known = OutboxSynchronization.current();
-		if (known != null) {
-			return known;
-		}
+	@Nullable EventsOfTransaction current() {
 		Object own = resource();
-		boolean joins = TransactionSynchronizationManager.isActualTransactionActive()
-				&& TransactionSynchronizationManager.isSynchronizationActive() && own != null
-				&& this.joinable.getAsBoolean() && !TransactionInspector.isIn("invokeAfterCommit")
-				&& KNOWN.putIfAbsent(own, true) == null;
-		return joins ? OutboxSynchronization.join(this.table.get(), this.committed.get()) : null;
+		ObservedTransaction known = (own != null) ? KNOWN.get(own) : null;
+		ObservedTransaction bound = ObservedTransaction.bound();
+		ObservedTransaction transaction = (bound != null && bound == known) ? bound : ObservedTransaction.current();
+		if (own == null || transaction == null) {
+			return null;
+		}
+		EventsOfTransaction events = transaction.participant(EventsOfTransaction.class);
+		boolean commits = known == transaction || (known == null && this.joinable.getAsBoolean());
+		if (events != null || !commits) {
+			return events;
+		}
+		KNOWN.put(own, transaction);
+		return EventsOfTransaction.in(transaction, this.table.get(), this.committed.get());
 	}
 
 	private @Nullable Object resource() {

@@ -59,7 +59,7 @@ public final class TransactionBoundOutbox implements Outbox {
 	 * @param source the {@code source} of the CloudEvents, a URI reference
 	 * @param contributors add headers to each event, such as those of a trace
 	 * @param clock the time of the append, for the consumers of an event only
-	 * @param transactions finds the synchronizations of transactions
+	 * @param transactions finds the events of transactions
 	 * @param keysOrder whether the key of an event orders it
 	 */
 	public TransactionBoundOutbox(OutboxTopics topics, PayloadWriter payloads, String source,
@@ -76,30 +76,29 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	@Override
 	public void append(Collection<OutboxEvent> events) {
-		OutboxSynchronization synchronization = requireSynchronization();
+		EventsOfTransaction transaction = requireEvents();
 		if (!events.isEmpty()) {
 			Instant now = this.clock.instant().truncatedTo(ChronoUnit.MILLIS);
-			synchronization.add(events.stream().flatMap((event) -> serialize(event, now)).toList());
+			transaction.add(events.stream().flatMap((event) -> serialize(event, now)).toList());
 		}
 	}
 
 	@Override
 	public void requireTransaction() {
-		requireSynchronization().watch();
+		requireEvents().watch();
 	}
 
-	private OutboxSynchronization requireSynchronization() {
-		OutboxSynchronization synchronization = this.transactions.current();
+	private EventsOfTransaction requireEvents() {
+		EventsOfTransaction joined = this.transactions.current();
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 			throw new OutboxTransactionException("There is no transaction for the event to commit with: "
 					+ "make the method @Transactional, or use a TransactionTemplate");
 		}
-		if (!TransactionSynchronizationManager.isSynchronizationActive()
-				|| (synchronization != null && synchronization.isCommitted())) {
+		if (!TransactionSynchronizationManager.isSynchronizationActive() || (joined != null && joined.isCommitted())) {
 			throw new OutboxTransactionException("The transaction has ended, so an event can no longer commit with it: "
 					+ "append before the commit, or in a transaction of its own (Propagation.REQUIRES_NEW)");
 		}
-		if (synchronization == null) {
+		if (joined == null) {
 			throw new OutboxTransactionException("The transaction is not on the outbox's database: append in one whose "
 					+ "manager is for the DataSource of the outbox (the primary one, of several)");
 		}
@@ -107,7 +106,7 @@ public final class TransactionBoundOutbox implements Outbox {
 			throw new OutboxTransactionException(
 					"The transaction is read-only, so an event cannot commit with it: leave out readOnly = true");
 		}
-		return synchronization;
+		return joined;
 	}
 
 	/**

@@ -106,11 +106,6 @@ public interface SagaStore {
 	boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease);
 
 	/**
-	 * Rolls back what has not been committed, if the thread still has its connection.
-	 */
-	void rollBackInTransaction();
-
-	/**
 	 * Ends or halts a saga, or begins to undo it. The reason why it is halted replaces
 	 * the reason why it is undone until an operator retries the saga.
 	 * @param owner the owner

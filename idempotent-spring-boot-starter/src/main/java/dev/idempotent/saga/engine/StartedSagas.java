@@ -11,25 +11,21 @@ import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.transaction.End;
+import dev.idempotent.transaction.ObservedTransaction;
+import dev.idempotent.transaction.TransactionParticipant;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.PessimisticLockingFailureException;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * The sagas that one transaction starts. The workers run them when it has committed.
  */
-final class StartedSagas implements TransactionSynchronization {
-
-	private static final Logger logger = LoggerFactory.getLogger(StartedSagas.class);
+final class StartedSagas implements TransactionParticipant {
 
 	private final Map<IdempotencyKey, Fingerprint> started = new HashMap<>();
 
 	private final Consumer<IdempotencyKey> workers;
-
-	private boolean completing;
 
 	private StartedSagas(Consumer<IdempotencyKey> workers) {
 		this.workers = workers;
@@ -57,12 +53,13 @@ final class StartedSagas implements TransactionSynchronization {
 	}
 
 	private static void startInTransaction(SagaStore store, NewSaga saga, Consumer<IdempotencyKey> workers) {
-		StartedSagas current = TransactionSynchronizationManager.isSynchronizationActive() ? current(workers) : null;
-		if (current == null || current.completing) {
+		ObservedTransaction transaction = ObservedTransaction.current();
+		if (transaction == null || transaction.isCompleting()) {
 			throw new IllegalStateException("The saga " + saga.name() + " is started in a transaction that has been "
 					+ "committed, or does not support synchronization. Start it before the commit, or in a transaction "
 					+ "of its own (Propagation.REQUIRES_NEW)");
 		}
+		StartedSagas current = in(transaction, workers);
 		if (store.insertInTransaction(saga)) {
 			current.started.put(saga.id(), saga.fingerprint());
 			return;
@@ -85,38 +82,34 @@ final class StartedSagas implements TransactionSynchronization {
 		}
 	}
 
-	private static StartedSagas current(Consumer<IdempotencyKey> workers) {
-		for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
-			if (each instanceof StartedSagas current) {
-				return current;
-			}
+	private static StartedSagas in(ObservedTransaction transaction, Consumer<IdempotencyKey> workers) {
+		StartedSagas current = transaction.participant(StartedSagas.class);
+		if (current == null) {
+			current = new StartedSagas(workers);
+			transaction.add(current, null);
 		}
-		StartedSagas created = new StartedSagas(workers);
-		TransactionSynchronizationManager.registerSynchronization(created);
-		return created;
+		return current;
 	}
 
 	@Override
-	public void beforeCompletion() {
-		this.completing = true;
+	public Runnable savepoint() {
+		Map<IdempotencyKey, Fingerprint> before = Map.copyOf(this.started);
+		return () -> this.started.keySet().retainAll(before.keySet());
+	}
+
+	@Override
+	public void undone() {
+		this.started.clear();
 	}
 
 	/**
-	 * Not {@code afterCommit}, during which the transaction still appears active. If the
-	 * outcome is unknown, they may be stored, even if the completion was not announced.
+	 * If the end is unknown, they may be stored.
 	 */
 	@Override
-	public void afterCompletion(int status) {
-		if (status == STATUS_ROLLED_BACK) {
-			return;
-		}
-		if (this.completing || status == STATUS_UNKNOWN) {
+	public void ended(End end) {
+		if (end != End.ROLLED_BACK) {
 			this.started.keySet().forEach(this.workers);
-			return;
 		}
-		logger.error("The sagas {} were started after the commit of their transaction, by the first of its callbacks "
-				+ "that starts a saga. They are not stored, unless the connection commits by itself: start them before "
-				+ "the commit, or in a transaction of their own (Propagation.REQUIRES_NEW)", this.started.keySet());
 	}
 
 }

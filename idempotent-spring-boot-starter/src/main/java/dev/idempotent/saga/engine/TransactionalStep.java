@@ -3,15 +3,11 @@ package dev.idempotent.saga.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.jdbc.PendingChanges;
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.FailureClassifier.Verdict;
@@ -19,6 +15,9 @@ import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaRun.Presence;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.transaction.End;
+import dev.idempotent.transaction.PendingChanges;
+import dev.idempotent.transaction.TransactionScope;
 import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,12 +28,9 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Runs the action of a step, or its undo, in a transaction that also writes the journal.
@@ -69,7 +65,7 @@ final class TransactionalStep {
 		boolean stored = this.run.presence() != Presence.ABSENT;
 		IdempotencyContext context = actionContext(entry, stored);
 		return this.run.observe(entry.name(), () -> {
-			End<?> end = inTransaction(entry, (changes) -> {
+			Outcome<?> outcome = inTransaction(entry, (changes) -> {
 				Object value = this.call.act(context);
 				if (!stored && context.calls().keyed() > 0) {
 					throw new IllegalStateException("The action has ignored that its call was not sent");
@@ -77,8 +73,8 @@ final class TransactionalStep {
 				changes.flush();
 				return this.run.done(entry, this.call.type(), value);
 			});
-			return end.isCommitted() ? Objects.requireNonNull(this.run.at(entry.number()))
-					: this.run.keep(refused(entry, end, context));
+			return outcome.isCommitted() ? Objects.requireNonNull(this.run.at(entry.number()))
+					: this.run.keep(refused(entry, outcome, context));
 		});
 	}
 
@@ -103,25 +99,25 @@ final class TransactionalStep {
 		IdempotencyContext context = IdempotencyContext.forSingleCall(this.run.owner().undoKey(entry), this.process,
 				null);
 		this.run.observe(entry.name(), () -> {
-			End<?> end = inTransaction(entry, (changes) -> {
+			Outcome<?> outcome = inTransaction(entry, (changes) -> {
 				this.call.compensate(context, result);
 				changes.flush();
 				return entry.in(StepState.COMPENSATED);
 			});
-			if (!end.isCommitted()) {
+			if (!outcome.isCommitted()) {
 				this.call.requireOneCall(context);
-				throw undoFailed(entry, end);
+				throw undoFailed(entry, outcome);
 			}
 			return Objects.requireNonNull(this.run.at(entry.number()));
 		});
 	}
 
-	private End<List<JournalEntry>> inTransaction(JournalEntry entry, Function<PendingChanges, JournalEntry> work) {
+	private Outcome<List<JournalEntry>> inTransaction(JournalEntry entry, Function<PendingChanges, JournalEntry> work) {
 		boolean first = this.run.presence() == Presence.ABSENT;
 		int steps = first ? 1 : this.run.nextSteps();
 		PlatformTransactionManager manager = this.run.resources().transactions();
 		String name = this.run.name() + "." + entry.name();
-		End<List<JournalEntry>> end = run(manager, name, this.run.store(), (changes) -> {
+		Outcome<List<JournalEntry>> outcome = run(manager, name, (changes) -> {
 			long begun = System.nanoTime();
 			lock(first, steps);
 			List<JournalEntry> entries = this.run.unwritten(apply(work, changes));
@@ -131,13 +127,13 @@ final class TransactionalStep {
 			}
 			return entries;
 		});
-		if (end.isCommitted()) {
-			this.run.written(steps, Objects.requireNonNull(end.result()));
+		if (outcome.isCommitted()) {
+			this.run.written(steps, Objects.requireNonNull(outcome.result()));
 		}
-		else if (!end.known()) {
+		else if (!outcome.isKnown()) {
 			this.run.suspectWrite();
 		}
-		return end;
+		return outcome;
 	}
 
 	/**
@@ -183,12 +179,12 @@ final class TransactionalStep {
 	 * @throws RunAbortedError if another attempt may succeed, the action has made calls,
 	 * which a rollback does not undo, or it has committed a part of its work
 	 */
-	private JournalEntry refused(JournalEntry entry, End<?> end, IdempotencyContext context) {
-		Throwable failure = failureOf(end);
+	private JournalEntry refused(JournalEntry entry, Outcome<?> outcome, IdempotencyContext context) {
+		Throwable failure = failureOf(outcome);
 		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(),
 				OutageLog.printable(failure));
 		this.call.requireOneCall(context);
-		if (!end.known() || isTransient(failure) || (context.calls().made() > 0
+		if (!outcome.isKnown() || isTransient(failure) || (context.calls().made() > 0
 				&& this.failures.ofCall(failure, context, false, this.call.refusals()) != Verdict.REFUSED)) {
 			throw new RunAbortedError(Cause.UNKNOWN,
 					"The step '" + entry.name() + "' could not be committed: " + FailureClassifier.reasonOf(failure),
@@ -237,9 +233,9 @@ final class TransactionalStep {
 						failure);
 	}
 
-	private static RunAbortedError undoFailed(JournalEntry entry, End<?> end) {
-		Throwable failure = failureOf(end);
-		return new RunAbortedError((!end.known() || isTransient(failure)) ? Cause.UNKNOWN : Cause.HALT,
+	private static RunAbortedError undoFailed(JournalEntry entry, Outcome<?> outcome) {
+		Throwable failure = failureOf(outcome);
+		return new RunAbortedError((!outcome.isKnown() || isTransient(failure)) ? Cause.UNKNOWN : Cause.HALT,
 				"The step '" + entry.name() + "' could not be undone: " + FailureClassifier.reasonOf(failure), failure);
 	}
 
@@ -247,144 +243,97 @@ final class TransactionalStep {
 		return !(failure instanceof StepRefusedException) && TransientFailures.include(failure);
 	}
 
-	private static Throwable failureOf(End<?> end) {
-		return Objects.requireNonNull(end.failure());
+	private static Throwable failureOf(Outcome<?> outcome) {
+		return Objects.requireNonNull(outcome.failure());
 	}
 
 	/**
 	 * Runs work in a new transaction.
 	 * @throws RunAbortedError if the work throws it, after a rollback
 	 */
-	static <T> End<T> run(PlatformTransactionManager manager, String name, SagaStore store,
-			Function<PendingChanges, T> work) {
+	static <T> Outcome<T> run(PlatformTransactionManager manager, String name, Function<PendingChanges, T> work) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
 		definition.setName(name);
-		AtomicInteger completion = new AtomicInteger(TransactionSynchronization.STATUS_UNKNOWN);
-		Set<Object> outer = PendingChanges.sessions();
-		TransactionStatus status;
+		TransactionScope scope;
 		T result;
 		try {
-			status = TransactionInspector.begin(manager, definition);
+			scope = TransactionScope.begin(manager, definition);
 		}
 		catch (IdempotentConfigurationException ex) {
-			return End.unknown(ex);
+			return Outcome.unknown(ex);
 		}
 		catch (Throwable ex) {
-			return End.rolledBack(ex);
+			return Outcome.rolledBack(ex);
 		}
-		if (!status.isNewTransaction()) {
-			rollback(manager, status);
-			return End.unknown(new IllegalTransactionStateException("A step runs in a transaction of its own"));
+		if (!scope.isNew()) {
+			scope.rollback();
+			return Outcome.unknown(new IllegalTransactionStateException("A step runs in a transaction of its own"));
 		}
 		try {
-			TransactionSynchronizationManager.registerSynchronization(new Ending(completion, store));
-			result = work.apply(PendingChanges.of(status, outer));
+			result = work.apply(scope.changes());
 		}
 		catch (RunAbortedError ex) {
-			rollback(manager, status);
+			scope.rollback();
 			throw ex;
 		}
 		catch (Throwable ex) {
-			rollback(manager, status);
-			return End.rolledBack(ex);
+			scope.rollback();
+			return (scope.end() == End.ROLLED_BACK) ? Outcome.rolledBack(ex) : Outcome.unknown(ex);
 		}
-		return commit(manager, status, name, result, completion);
+		return commit(scope, name, result);
 	}
 
-	private static <T> End<T> commit(PlatformTransactionManager manager, TransactionStatus status, String name,
-			T result, AtomicInteger completion) {
-		boolean marked = status.isRollbackOnly();
+	private static <T> Outcome<T> commit(TransactionScope scope, String name, T result) {
+		Throwable failure = null;
 		try {
-			manager.commit(status);
-			if (marked || completion.get() == TransactionSynchronization.STATUS_ROLLED_BACK) {
-				return End.rolledBack(new UnexpectedRollbackException("The transaction was marked as rollback-only"));
-			}
-			return (completion.get() == TransactionSynchronization.STATUS_COMMITTED) ? End.committed(result)
-					: End.unknown(new TransactionSystemException("The commit was not reported"));
+			scope.commit();
 		}
 		catch (Throwable ex) {
-			if (completion.get() == TransactionSynchronization.STATUS_COMMITTED) {
+			failure = ex;
+		}
+		if (scope.end() == End.COMMITTED) {
+			if (failure != null) {
 				logger.warn("The transaction of {} is committed, but a callback after it has failed with {}", name,
-						ex.getClass().getName());
-				logger.debug("The stack trace of the failure above", ex);
-				return End.committed(result);
+						failure.getClass().getName());
+				logger.debug("The stack trace of the failure above", failure);
 			}
-			// JPA reports a rollback even if the reply to the commit was lost.
-			return (completion.get() == TransactionSynchronization.STATUS_ROLLED_BACK && !TransientFailures.include(ex))
-					? End.rolledBack(ex) : End.unknown(ex);
+			return Outcome.committed(result);
 		}
-	}
-
-	private static void rollback(PlatformTransactionManager manager, TransactionStatus status) {
-		if (status.isCompleted()) {
-			return;
+		if (scope.end() == End.ROLLED_BACK) {
+			return Outcome.rolledBack((failure != null) ? failure
+					: new UnexpectedRollbackException("The transaction was marked as rollback-only"));
 		}
-		try {
-			manager.rollback(status);
-		}
-		catch (Throwable ex) {
-			logger.debug("A step could not be rolled back; the database rolls it back when the connection ends", ex);
-		}
+		return Outcome
+			.unknown((failure != null) ? failure : new TransactionSystemException("The commit was not reported"));
 	}
 
 	/**
-	 * Takes note of how a transaction has ended. Unannounced, it may have committed,
-	 * whatever is reported, and so it may after a listener has thrown: see
-	 * {@code TransactionInspector#rollBack}.
-	 */
-	private static final class Ending implements TransactionSynchronization {
-
-		private final AtomicInteger completion;
-
-		private final SagaStore store;
-
-		private boolean announced;
-
-		private Ending(AtomicInteger completion, SagaStore store) {
-			this.completion = completion;
-			this.store = store;
-		}
-
-		@Override
-		public void beforeCompletion() {
-			this.announced = true;
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			if (status != STATUS_COMMITTED) {
-				this.store.rollBackInTransaction();
-			}
-			if (this.announced) {
-				this.completion.set(status);
-			}
-		}
-
-	}
-
-	/**
-	 * How a transaction has ended.
+	 * The outcome of work in a transaction.
 	 *
 	 * @param result the result of the work, if it was committed
 	 * @param failure why it was not committed, or why that is unknown
-	 * @param known {@code false} if only the database knows whether it was committed
+	 * @param end how the transaction has ended
 	 */
-	record End<T>(@Nullable T result, @Nullable Throwable failure, boolean known) {
+	record Outcome<T>(@Nullable T result, @Nullable Throwable failure, End end) {
 
-		static <T> End<T> committed(T result) {
-			return new End<>(result, null, true);
+		static <T> Outcome<T> committed(T result) {
+			return new Outcome<>(result, null, End.COMMITTED);
 		}
 
-		static <T> End<T> rolledBack(Throwable failure) {
-			return new End<>(null, failure, true);
+		static <T> Outcome<T> rolledBack(Throwable failure) {
+			return new Outcome<>(null, failure, End.ROLLED_BACK);
 		}
 
-		static <T> End<T> unknown(Throwable failure) {
-			return new End<>(null, failure, false);
+		static <T> Outcome<T> unknown(Throwable failure) {
+			return new Outcome<>(null, failure, End.UNKNOWN);
 		}
 
 		boolean isCommitted() {
-			return this.failure == null;
+			return this.end == End.COMMITTED;
+		}
+
+		boolean isKnown() {
+			return this.end != End.UNKNOWN;
 		}
 
 	}

@@ -21,7 +21,6 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.Statements;
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.SagaStore;
@@ -234,11 +233,6 @@ public final class JdbcSagaStore implements SagaStore {
 			}
 			return locked;
 		});
-	}
-
-	@Override
-	public void rollBackInTransaction() {
-		TransactionInspector.rollBack(this.database.dataSource());
 	}
 
 	private static Update progress(SagaSql sql, SagaOwner owner, SagaStatus status, int steps, String isNext,

@@ -7,7 +7,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
-import dev.idempotent.jdbc.TransactionInspector;
+import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -91,11 +91,11 @@ final class SagaDatabase {
 	 */
 	<T extends @Nullable Object> T join(Function<SagaSql, T> work) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
-				|| !new TransactionInspector(this.dataSource).isCurrent()) {
+				|| !TransactionGuard.isCurrent(this.dataSource)) {
 			throw new InvalidDataAccessApiUsageException(
 					"The calling thread has no transaction on the DataSource of the sagas");
 		}
-		return TransactionInspector.join(this.dataSource, (connection) -> work.apply(sql(connection)));
+		return TransactionGuard.join(this.dataSource, (connection) -> work.apply(sql(connection)));
 	}
 
 }

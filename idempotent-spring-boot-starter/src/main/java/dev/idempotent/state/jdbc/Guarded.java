@@ -13,12 +13,11 @@ import javax.sql.DataSource;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.Statements;
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.state.IllegalTransitionException;
 import dev.idempotent.state.Transitions;
+import dev.idempotent.transaction.ObservedTransaction;
+import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.IncorrectResultSizeDataAccessException;
 import org.springframework.dao.TypeMismatchDataAccessException;
@@ -26,7 +25,6 @@ import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.IllegalTransactionStateException;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
@@ -47,7 +45,7 @@ public final class Guarded<S extends Enum<S>> {
 
 	private final Transitions<S> transitions;
 
-	private final TransactionInspector transaction;
+	private final DataSource dataSource;
 
 	private final JdbcTemplate jdbc;
 
@@ -65,7 +63,7 @@ public final class Guarded<S extends Enum<S>> {
 
 	private Guarded(Builder<S> names) {
 		this.transitions = names.transitions;
-		this.transaction = new TransactionInspector(names.dataSource);
+		this.dataSource = names.dataSource;
 		this.jdbc = new JdbcTemplate(names.dataSource);
 		this.jdbc
 			.setExceptionTranslator((task, sql, failure) -> Statements.translate((sql != null) ? sql : "", failure));
@@ -133,7 +131,7 @@ public final class Guarded<S extends Enum<S>> {
 	private Moved<S> moveIf(Object id, S from, S to, @Nullable Long version) {
 		Assert.notNull(id, "'id' must not be null");
 		this.transitions.require(from, to);
-		CallerTransaction.require(this.transaction, this.table);
+		requireTransaction();
 		Long moved = update(id, from, to, version);
 		if (moved == null) {
 			Moved<S> locked = lock(id);
@@ -145,6 +143,34 @@ public final class Guarded<S extends Enum<S>> {
 			}
 		}
 		return Moved.applied(to, moved);
+	}
+
+	/**
+	 * Checks that what the calling thread writes now commits with its transaction.
+	 * @throws IllegalTransactionStateException if it would not
+	 */
+	private void requireTransaction() {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw unfit("there is no transaction",
+					"make the method that moves @Transactional, or use a TransactionTemplate");
+		}
+		ObservedTransaction transaction = ObservedTransaction.current();
+		if (transaction == null || transaction.isCommitted()) {
+			throw unfit("the transaction has ended",
+					"move before the commit, or in a transaction of its own (Propagation.REQUIRES_NEW)");
+		}
+		if (!TransactionGuard.isCurrent(this.dataSource)) {
+			throw unfit("the transaction is not on the DataSource of this table",
+					"name the transaction manager of that DataSource in @Transactional");
+		}
+		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+			throw unfit("the transaction is read-only", "leave out readOnly = true");
+		}
+	}
+
+	private IllegalTransactionStateException unfit(String problem, String action) {
+		return new IllegalTransactionStateException(
+				"No row of %s was moved, because %s: %s".formatted(this.table, problem, action));
 	}
 
 	/**
@@ -338,127 +364,6 @@ public final class Guarded<S extends Enum<S>> {
 				throw new IllegalArgumentException(
 						"'%s' is not a valid name of a %s: use letters, digits and underscores, or quote it as in SQL"
 							.formatted(name, role));
-			}
-		}
-
-	}
-
-	/**
-	 * The transaction of the caller in which rows of one table are moved. Detects moves
-	 * after its commit, when it still appears active.
-	 */
-	private static final class CallerTransaction implements TransactionSynchronization {
-
-		private static final Logger logger = LoggerFactory.getLogger(CallerTransaction.class);
-
-		/**
-		 * The guard that moves the rows.
-		 */
-		private final TransactionInspector owner;
-
-		private final String table;
-
-		private boolean completing;
-
-		private boolean committed;
-
-		private CallerTransaction(TransactionInspector owner, String table) {
-			this.owner = owner;
-			this.table = table;
-		}
-
-		/**
-		 * Checks that what the calling thread writes now commits with its transaction.
-		 * @throws IllegalTransactionStateException if it would not
-		 */
-		static void require(TransactionInspector inspector, String table) {
-			if (!TransactionSynchronizationManager.isActualTransactionActive()) {
-				throw unfit(table, "there is no transaction",
-						"make the method that moves @Transactional, or use a TransactionTemplate");
-			}
-			if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-				throw ended(table);
-			}
-			if (!inspector.isCurrent()) {
-				throw unfit(table, "the transaction is not on the DataSource of this table",
-						"name the transaction manager of that DataSource in @Transactional");
-			}
-			if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-				throw unfit(table, "the transaction is read-only", "leave out readOnly = true");
-			}
-			if (joinsCommitted(inspector, table)) {
-				throw ended(table);
-			}
-		}
-
-		private static IllegalTransactionStateException ended(String table) {
-			return unfit(table, "the transaction has ended",
-					"move before the commit, or in a transaction of its own (Propagation.REQUIRES_NEW)");
-		}
-
-		private static IllegalTransactionStateException unfit(String table, String problem, String action) {
-			return new IllegalTransactionStateException(
-					"No row of %s was moved, because %s: %s".formatted(table, problem, action));
-		}
-
-		/**
-		 * Joins the transaction of the calling thread, which must have synchronization.
-		 * @return whether it is known to have committed
-		 */
-		private static boolean joinsCommitted(TransactionInspector owner, String table) {
-			CallerTransaction current = (CallerTransaction) TransactionSynchronizationManager.getResource(owner);
-			if (current == null || !current.isRegistered()) {
-				current = new CallerTransaction(owner, table);
-				current.suspend();
-				current.resume();
-				TransactionSynchronizationManager.registerSynchronization(current);
-			}
-			return current.committed;
-		}
-
-		/**
-		 * A transaction whose completion was never reported may have left one behind.
-		 */
-		private boolean isRegistered() {
-			return TransactionSynchronizationManager.getSynchronizations().contains(this);
-		}
-
-		/**
-		 * Runs first, because other synchronizations may move.
-		 */
-		@Override
-		public int getOrder() {
-			return HIGHEST_PRECEDENCE;
-		}
-
-		@Override
-		public void suspend() {
-			TransactionSynchronizationManager.unbindResourceIfPossible(this.owner);
-		}
-
-		@Override
-		public void resume() {
-			TransactionSynchronizationManager.bindResource(this.owner, this);
-		}
-
-		@Override
-		public void beforeCompletion() {
-			this.completing = true;
-		}
-
-		@Override
-		public void afterCommit() {
-			this.committed = true;
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			suspend();
-			if (status == STATUS_COMMITTED && !this.completing && !this.committed) {
-				logger
-					.error("Rows of {} were moved after the commit of their transaction, by one of its callbacks. They "
-							+ "are not stored, unless the connection commits by itself: move before the commit, or in a "
-							+ "transaction of their own (Propagation.REQUIRES_NEW)", this.table);
 			}
 		}
 

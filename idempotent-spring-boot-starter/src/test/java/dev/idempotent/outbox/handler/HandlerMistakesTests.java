@@ -9,7 +9,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.startup.ImportStartupCheck;
-import dev.idempotent.jdbc.DatabaseRequirementsTests.Chain;
+import dev.idempotent.transaction.TransactionRequirementsTests.Chain;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxPublisher;

@@ -22,7 +22,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.TransactionInspector;
+import dev.idempotent.transaction.TransactionGuard;
 import dev.idempotent.outbox.EventFacts;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
@@ -201,7 +201,7 @@ abstract class EventTableContract extends EventTableSteps {
 		Claim claim = claim().get(0);
 		inTransaction(() -> {
 			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim));
-			TransactionInspector.join(fixture().dataSource(), EventTableContract::rollBack);
+			TransactionGuard.join(fixture().dataSource(), EventTableContract::rollBack);
 			return assertThat(table().isDeleted(deletion)).isFalse();
 		});
 		assertThat(heads()).hasSize(1);

@@ -101,10 +101,6 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	/**
 	 * What the manager does not report as committed has no effect here.
 	 */
-	@Override
-	public void rollBackInTransaction() {
-	}
-
 	private boolean progress(InMemorySaga row, SagaOwner owner, SagaStatus status, int steps,
 			List<JournalEntry> entries, Duration lease) {
 		if (!row.isOwnedBy(owner) || !row.isIn(status, now())) {

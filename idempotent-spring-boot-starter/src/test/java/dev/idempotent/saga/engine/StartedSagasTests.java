@@ -20,9 +20,6 @@ import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -92,17 +89,17 @@ class StartedSagasTests {
 	}
 
 	@Test
-	@ExtendWith(OutputCaptureExtension.class)
-	void areReportedIfTheFirstIsStartedAfterTheCommit(CapturedOutput output) {
-		NewSaga lost = saga();
-		run(new TransactionSynchronization() {
+	void areRefusedIfTheFirstIsStartedAfterTheCommit() {
+		NewSaga late = saga();
+		assertThatIllegalStateException().isThrownBy(() -> run(new TransactionSynchronization() {
 			@Override
 			public void afterCommit() {
-				start(lost);
+				start(late);
 			}
-		});
+		})).withMessageContaining("REQUIRES_NEW");
 		assertThat(this.handedOver).isEmpty();
-		assertThat(output).contains("ERROR").contains(lost.id().digest()).contains("after the commit");
+		start(late);
+		assertThat(this.handedOver).containsExactly(late.id());
 	}
 
 	@Test

@@ -10,10 +10,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.PendingChanges;
-import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.testing.FailingListener;
+import dev.idempotent.transaction.PendingChanges;
+import dev.idempotent.transaction.TransactionGuard;
 import org.h2.Driver;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -72,14 +72,14 @@ class TransactionalStepTests {
 
 	@Test
 	void knowsNothingIfTheConnectionEndsDuringTheCommit() {
-		assertThat(commitFails(new DataAccessResourceFailureException("lost")).known()).isFalse();
+		assertThat(commitFails(new DataAccessResourceFailureException("lost")).isKnown()).isFalse();
 		SQLException broken = new SQLNonTransientConnectionException("broken", "90067", 90067);
-		assertThat(commitFails(new UncategorizedSQLException("commit", null, broken)).known()).isFalse();
+		assertThat(commitFails(new UncategorizedSQLException("commit", null, broken)).isKnown()).isFalse();
 	}
 
 	@Test
 	void knowsThatAConstraintRollsBack() {
-		assertThat(commitFails(new DataIntegrityViolationException("deferred")).known()).isTrue();
+		assertThat(commitFails(new DataIntegrityViolationException("deferred")).isKnown()).isTrue();
 	}
 
 	/**
@@ -89,7 +89,7 @@ class TransactionalStepTests {
 	@Test
 	void knowsNothingIfACallbackBeforeTheCommitFailsForATransaction() {
 		UnexpectedRollbackException failure = new UnexpectedRollbackException("an inner transaction");
-		TransactionalStep.End<String> end = run(new Failing(failure), (status) -> {
+		TransactionalStep.Outcome<String> end = run(new Failing(failure), (status) -> {
 			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
 				@Override
@@ -101,7 +101,7 @@ class TransactionalStepTests {
 			return "done";
 		});
 		assertThat(end.failure()).isSameAs(failure);
-		assertThat(end.known()).isFalse();
+		assertThat(end.isKnown()).isFalse();
 	}
 
 	/**
@@ -111,14 +111,14 @@ class TransactionalStepTests {
 	@Test
 	void hasRolledBackWhateverAListenerThrows() {
 		this.listener.failBeforeCommit(new UnexpectedRollbackException("an inner transaction"));
-		assertThat(insert().known()).isTrue();
+		assertThat(insert().isKnown()).isTrue();
 		this.listener.failBeforeCommit(new CannotCreateTransactionException("an inner transaction"));
-		assertThat(insert().known()).isFalse();
+		assertThat(insert().isKnown()).isFalse();
 		this.listener.failBeforeRollback(new IllegalStateException("a listener"));
-		assertThat(TransactionalStep.run(this.manager, "step", this.store, (changes) -> {
+		assertThat(TransactionalStep.run(this.manager, "step", (changes) -> {
 			this.database.sql("insert into work values ('done')").update();
 			throw new IllegalStateException("The action fails");
-		}).known()).isTrue();
+		}).isKnown()).isTrue();
 		assertThat(this.database.sql("select * from work").query().listOfRows()).isEmpty();
 	}
 
@@ -129,7 +129,7 @@ class TransactionalStepTests {
 	@Test
 	void leavesNoTransactionIfAListenerFailsAfterTheBegin() {
 		this.listener.failAfterBegin(new IllegalStateException("a listener"));
-		assertThat(insert().known()).isTrue();
+		assertThat(insert().isKnown()).isTrue();
 		assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isFalse();
 		assertThat(insert().isCommitted()).isTrue();
 		assertThat(this.database.sql("select * from work").query().listOfRows()).hasSize(1);
@@ -183,15 +183,15 @@ class TransactionalStepTests {
 	 */
 	@Test
 	void isNotCommittedUnlessASynchronizationHasBeenTold() {
-		TransactionalStep.End<Integer> end = insert(new Silent(this.manager));
-		boolean unused = TransactionInspector.endLeftTransaction((failure) -> {
+		TransactionalStep.Outcome<Integer> end = insert(new Silent(this.manager));
+		boolean unused = TransactionGuard.endLeftTransaction((failure) -> {
 		});
 		assertThat(end.isCommitted()).isFalse();
-		assertThat(end.known()).isFalse();
+		assertThat(end.isKnown()).isFalse();
 		this.manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
 		end = insert();
 		assertThat(end.isCommitted()).isFalse();
-		assertThat(end.known()).isFalse();
+		assertThat(end.isKnown()).isFalse();
 		assertThat(end.failure()).hasMessageContaining("JdbcTransactionManager) has no synchronizations");
 		assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
 		assertThat(this.database.sql("select * from work").query().listOfRows()).isEmpty();
@@ -200,29 +200,28 @@ class TransactionalStepTests {
 	@Test
 	void isNotCommittedByTheTransactionOfAnother() {
 		new TransactionTemplate(this.manager).executeWithoutResult((status) -> {
-			assertThat(insert().known()).isFalse();
+			assertThat(insert().isKnown()).isFalse();
 			status.setRollbackOnly();
 		});
 		assertThat(this.database.sql("select * from work").query().listOfRows()).isEmpty();
 	}
 
-	private TransactionalStep.End<Integer> insert() {
+	private TransactionalStep.Outcome<Integer> insert() {
 		return insert(this.manager);
 	}
 
-	private TransactionalStep.End<Integer> insert(PlatformTransactionManager manager) {
-		return TransactionalStep.run(manager, "step", this.store,
+	private TransactionalStep.Outcome<Integer> insert(PlatformTransactionManager manager) {
+		return TransactionalStep.run(manager, "step",
 				(changes) -> this.database.sql("insert into work values ('done')").update());
 	}
 
-	private static TransactionalStep.End<String> commitFails(RuntimeException failure) {
+	private static TransactionalStep.Outcome<String> commitFails(RuntimeException failure) {
 		return run(new Failing(failure), (status) -> "done");
 	}
 
-	private static TransactionalStep.End<String> run(PlatformTransactionManager manager,
+	private static TransactionalStep.Outcome<String> run(PlatformTransactionManager manager,
 			Function<PendingChanges, String> work) {
-		return TransactionalStep.run(manager, "step", new InMemorySagaStore(InstantSource.system(), Duration.ZERO),
-				work);
+		return TransactionalStep.run(manager, "step", work);
 	}
 
 	/**

@@ -1,65 +1,72 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.transaction;
 
 import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The connection of the calling thread: whether it is in a transaction, and statements on
- * it. Begins no transactions.
+ * The connections of the calling thread's transactions: which transaction commits them,
+ * and what Spring does not do for a transaction whose begin or end has failed.
  */
-public final class TransactionInspector extends DataSourceTransactionManager {
+public final class TransactionGuard {
 
 	/**
 	 * The interface of the driver, without a dependency on the driver.
 	 */
-	private static final @Nullable Class<?> POSTGRESQL = findDriver("org.postgresql.core.BaseConnection");
+	private static final @Nullable Class<?> POSTGRESQL = findDriver();
 
 	private static final @Nullable Method POSTGRESQL_STATE = (POSTGRESQL != null)
 			? ReflectionUtils.findMethod(POSTGRESQL, "getTransactionState") : null;
 
-	private final DataSource target;
-
 	/**
-	 * Creates an inspector.
-	 * @param target the data source whose connections transaction managers bind
+	 * A connection that was merely used in a transaction of another resource is
+	 * synchronized with that, but not in a transaction. Spring tells its managers only.
 	 */
-	public TransactionInspector(DataSource target) {
-		super(target);
-		this.target = target;
+	private static final Method IN_TRANSACTION = Objects
+		.requireNonNull(ReflectionUtils.findMethod(ConnectionHolder.class, "isTransactionActive"));
+
+	private static final Logger logger = LoggerFactory.getLogger(TransactionGuard.class);
+
+	private static final int VALIDATION_SECONDS = 2;
+
+	static {
+		ReflectionUtils.makeAccessible(IN_TRANSACTION);
+	}
+
+	private TransactionGuard() {
 	}
 
 	/**
@@ -78,21 +85,23 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 
 	/**
 	 * Returns whether the transaction whose synchronizations are active commits the
-	 * connection.
+	 * connection to a data source.
+	 * @param dataSource the data source whose connections transaction managers bind
 	 * @return {@code false} if there is no such connection, or that is not known
 	 */
-	public boolean isCurrent() {
-		ConnectionHolder own = managed();
+	public static boolean isCurrent(DataSource dataSource) {
+		ConnectionHolder own = managed(dataSource);
 		return own != null && !isOuter(own);
 	}
 
 	/**
-	 * Returns whether the connection is in a transaction around the one whose
-	 * synchronizations are active, or may be.
+	 * Returns whether the connection to a data source is in a transaction around the one
+	 * whose synchronizations are active, or may be.
+	 * @param dataSource the data source whose connections transaction managers bind
 	 * @return {@code false} if there is no connection, or it is in no other transaction
 	 */
-	public boolean isOuter() {
-		ConnectionHolder own = managed();
+	public static boolean isOuter(DataSource dataSource) {
+		ConnectionHolder own = managed(dataSource);
 		return own != null && isOuter(own);
 	}
 
@@ -115,20 +124,31 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 			.entrySet()
 			.stream()
 			.filter((resource) -> resource.getValue() instanceof ConnectionHolder holder && !known.contains(holder)
-					&& resource.getKey() instanceof DataSource dataSource
-					&& new TransactionInspector(dataSource).managed() != null)
+					&& resource.getKey() instanceof DataSource dataSource && managed(dataSource) != null)
 			.map(Map.Entry::getValue);
 	}
 
 	/**
-	 * Returns the connection that a transaction manager has bound and will commit. One
-	 * that was merely used in a transaction of another resource is synchronized with
-	 * that, but is not in a transaction. A JPA transaction manager sets neither mark.
+	 * Returns the connection that a transaction manager has bound and will commit. A JPA
+	 * transaction manager sets neither mark.
 	 */
-	private @Nullable ConnectionHolder managed() {
-		return (TransactionSynchronizationManager.getResource(this.target) instanceof ConnectionHolder holder
-				&& (!holder.isSynchronizedWithTransaction() || isExistingTransaction(doGetTransaction()))) ? holder
-						: null;
+	private static @Nullable ConnectionHolder managed(DataSource dataSource) {
+		return (TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
+				&& (!holder.isSynchronizedWithTransaction()
+						|| Boolean.TRUE.equals(ReflectionUtils.invokeMethod(IN_TRANSACTION, holder)))) ? holder : null;
+	}
+
+	/**
+	 * Returns the connections to which the calling thread is bound.
+	 */
+	static Map<DataSource, ConnectionHolder> boundConnections() {
+		Map<DataSource, ConnectionHolder> found = new LinkedHashMap<>();
+		TransactionSynchronizationManager.getResourceMap().forEach((key, resource) -> {
+			if (resource instanceof ConnectionHolder holder && key instanceof DataSource dataSource) {
+				found.put(dataSource, holder);
+			}
+		});
+		return found;
 	}
 
 	/**
@@ -160,64 +180,74 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	}
 
 	/**
-	 * Rolls back what the connection of the calling thread's transaction has not
-	 * committed.
-	 * <p>
-	 * To be called for a transaction that completes without having announced it
-	 * ({@code beforeCompletion}), and not as committed. Spring takes a
-	 * {@code TransactionException} that a synchronization throws before the commit for
-	 * one of the commit itself: it does not roll back, and resets the connection, which
-	 * commits. Does nothing to a connection that JPA has reset after a rollback.
-	 * @param target the data source whose connections transaction managers bind
+	 * Rolls back what the connections of a transaction have not committed, before they
+	 * are reset, which commits.
+	 * @param known the data sources; if there are none, those whose connection the
+	 * transaction commits
+	 * @return whether that is done: {@code false} also if there is no connection, or one
+	 * was reset before
 	 */
-	public static void rollBack(DataSource target) {
-		// Another connection of the pool has nothing to roll back.
-		if (isBound(target)) {
-			rollBack(target, false);
+	static boolean rollBackAll(Set<DataSource> known) {
+		Set<DataSource> dataSources = orCurrent(known);
+		boolean done = !dataSources.isEmpty();
+		for (DataSource dataSource : dataSources) {
+			try {
+				// Another connection of the pool has nothing to roll back.
+				done &= isBound(dataSource) && join(dataSource, (connection) -> rollBack(connection));
+			}
+			catch (RuntimeException | Error ex) {
+				logger.debug("A connection could not be rolled back", ex);
+				done = false;
+			}
+		}
+		return done;
+	}
+
+	private static Set<DataSource> orCurrent(Set<DataSource> known) {
+		if (!known.isEmpty()) {
+			return known;
+		}
+		Set<DataSource> current = boundConnections().keySet();
+		current.removeIf((dataSource) -> !isCurrent(dataSource));
+		return current;
+	}
+
+	private static boolean rollBack(Connection connection) {
+		try {
+			if (connection.getAutoCommit()) {
+				return false;
+			}
+			connection.rollback();
+			return true;
+		}
+		catch (SQLException ex) {
+			throw Statements.translate("", ex);
 		}
 	}
 
-	private static void rollBack(DataSource target, boolean closes) {
-		boolean unused = join(target, (connection) -> {
-			Connection closed = closes ? connection : null;
-			try (closed) {
-				if (!connection.getAutoCommit()) {
-					connection.rollback();
-				}
-				return true;
-			}
-			catch (SQLException ex) {
-				throw Statements.translate("", ex);
-			}
-		});
-	}
-
 	/**
-	 * Returns whether the calling thread is in a callback of the current transaction's
-	 * end, not in another transaction that has begun in one. Spring calls those that are
-	 * registered when a phase begins, and does not tell which phase that is.
-	 * @param phase how the callbacks are called: {@code triggerBeforeCommit},
-	 * {@code triggerBeforeCompletion} or {@code invokeAfterCommit}
-	 * @return {@code true} also if a callback of the same class is registered with such
-	 * another transaction
+	 * Returns whether the connections of a transaction still answer.
+	 * @param known as for {@link #rollBackAll}
+	 * @return {@code true} also if there are none
 	 */
-	public static boolean isIn(String phase) {
-		return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk((frames) -> {
-			Class<?> called = null;
-			for (StackWalker.StackFrame frame : (Iterable<StackWalker.StackFrame>) frames::iterator) {
-				if (frame.getDeclaringClass() == TransactionSynchronizationUtils.class
-						&& frame.getMethodName().equals(phase) && isRegistered(called)) {
-					return true;
-				}
-				called = frame.getDeclaringClass();
-			}
-			return false;
-		});
+	static boolean areValid(Set<DataSource> known) {
+		return orCurrent(known).stream().filter(TransactionGuard::isBound).allMatch(TransactionGuard::isValid);
 	}
 
-	private static boolean isRegistered(@Nullable Class<?> callback) {
-		List<TransactionSynchronization> registered = synchronizations();
-		return callback != null && registered != null && registered.stream().anyMatch(callback::isInstance);
+	private static boolean isValid(DataSource dataSource) {
+		try {
+			return join(dataSource, (connection) -> {
+				try {
+					return connection.isValid(VALIDATION_SECONDS);
+				}
+				catch (SQLException ex) {
+					return false;
+				}
+			});
+		}
+		catch (RuntimeException ex) {
+			return false;
+		}
 	}
 
 	/**
@@ -301,40 +331,23 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	}
 
 	/**
-	 * Rolls back a transaction by its manager, or if that does not, what its connection
-	 * has not committed.
-	 * <p>
-	 * Spring does not roll back if a {@code TransactionExecutionListener} throws before,
-	 * and resets the connection, which commits. Nor does a manager that lets the caller
-	 * commit ({@code globalRollbackOnParticipationFailure}), unless told by the status.
-	 * @param manager the manager
-	 * @param status the transaction of the calling thread, which is not completed
-	 * @param target the data source whose connections transaction managers bind
+	 * Rolls back what the connections of a transaction have not committed, and closes
+	 * them, so that its commit fails.
+	 * @param known as for {@link #rollBackAll}
 	 */
-	public static void rollBack(PlatformTransactionManager manager, TransactionStatus status, DataSource target) {
-		if (TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-				@Override
-				public void afterCompletion(int completion) {
-					if (completion == STATUS_UNKNOWN) {
-						rollBack(target);
-					}
-				}
-
-			});
-		}
-		status.setRollbackOnly();
-		manager.rollback(status);
+	static void preventCommit(Set<DataSource> known) {
+		orCurrent(known).forEach(TransactionGuard::preventCommit);
 	}
 
-	/**
-	 * Rolls back what the connection of the calling thread's transaction has not
-	 * committed, and closes it, so that its commit fails.
-	 * @param target the data source whose connections transaction managers bind
-	 */
-	public static void preventCommit(DataSource target) {
-		rollBack(target, true);
+	private static void preventCommit(DataSource dataSource) {
+		boolean unused = join(dataSource, (connection) -> {
+			try (Connection closed = connection) {
+				return rollBack(closed);
+			}
+			catch (SQLException ex) {
+				throw Statements.translate("", ex);
+			}
+		});
 	}
 
 	/**
@@ -373,10 +386,20 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	}
 
 	/**
-	 * Returns whether PostgreSQL will commit: it answers the commit of a transaction in
-	 * which a statement has failed with a rollback, which its driver does not report. The
-	 * driver knows; behind a proxy that hides it, a statement finds out.
-	 * @param connection a connection to PostgreSQL
+	 * Returns whether the database will commit: PostgreSQL answers the commit of a
+	 * transaction in which a statement has failed with a rollback. Its driver knows;
+	 * behind a proxy that hides the driver, a statement finds out.
+	 * @param dataSources those on which the transaction has written
+	 * @return {@code false} if a transaction has failed, or its connection
+	 */
+	static boolean canCommit(Set<DataSource> dataSources) {
+		return dataSources.stream()
+			.allMatch((dataSource) -> isBound(dataSource) && join(dataSource, TransactionGuard::canCommit));
+	}
+
+	/**
+	 * Returns whether the database will commit what was written on a connection.
+	 * @param connection a connection in a transaction
 	 * @return {@code false} if the transaction has failed, or the connection
 	 */
 	public static boolean canCommit(Connection connection) {
@@ -385,112 +408,22 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 				Object state = ReflectionUtils.invokeMethod(POSTGRESQL_STATE, connection.unwrap(POSTGRESQL));
 				return state != null && !"FAILED".equals(state.toString());
 			}
+			if (!Database.find(connection).equals(Optional.of(Database.POSTGRESQL))) {
+				return true;
+			}
 			try (Statement statement = connection.createStatement()) {
 				return statement.execute("select 1");
 			}
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException ex) {
 			return false;
 		}
 	}
 
-	/**
-	 * Finds a type of a driver, without a dependency on it.
-	 */
-	static @Nullable Class<?> findDriver(String name) {
-		return ClassUtils.isPresent(name, TransactionInspector.class.getClassLoader())
-				? ClassUtils.resolveClassName(name, TransactionInspector.class.getClassLoader()) : null;
-	}
-
-	/**
-	 * Knows which connections belong to transactions around the current one. A manager
-	 * that begins a transaction suspends the synchronizations of one on another database,
-	 * but leaves its connection bound to the thread: what is written there commits with
-	 * the outer transaction, whereas synchronizations are told of the end of the inner
-	 * one.
-	 * <p>
-	 * Costs a transaction without an outer one nothing.
-	 */
-	private static final class OuterTransactions implements TransactionExecutionListener {
-
-		static final OuterTransactions LISTENER = new OuterTransactions();
-
-		private static final Object KEY = new Object();
-
-		private OuterTransactions() {
-		}
-
-		@Override
-		public void beforeBegin(TransactionExecution transaction) {
-			Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
-			if (transaction.isNewTransaction() && !resources.isEmpty()) {
-				Set<Object> connections = resources.values()
-					.stream()
-					.filter(ConnectionHolder.class::isInstance)
-					.collect(Collectors.toSet());
-				// A transaction whose completion was never reported may have left others.
-				unbind();
-				if (!connections.isEmpty()) {
-					TransactionSynchronizationManager.bindResource(KEY, connections);
-				}
-			}
-		}
-
-		@Override
-		public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
-			if (transaction.isNewTransaction()
-					&& TransactionSynchronizationManager.getResource(KEY) instanceof Set<?> outer) {
-				if (failure != null || !TransactionSynchronizationManager.isSynchronizationActive()) {
-					unbind();
-					return;
-				}
-				if (transaction instanceof DefaultTransactionStatus status
-						&& status.getTransaction() instanceof JdbcTransactionObjectSupport own
-						&& own.hasConnectionHolder()) {
-					// JPA's connection to the same database, which this manager commits.
-					outer.remove(own.getConnectionHolder());
-				}
-				keepBound(outer);
-			}
-		}
-
-		/**
-		 * While the synchronizations of the inner transaction are active.
-		 */
-		private static void keepBound(Set<?> outer) {
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-				@Override
-				public void suspend() {
-					unbind();
-				}
-
-				@Override
-				public void resume() {
-					TransactionSynchronizationManager.bindResource(KEY, outer);
-				}
-
-				@Override
-				public void afterCompletion(int status) {
-					unbind();
-				}
-
-			});
-		}
-
-		private static void unbind() {
-			TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
-		}
-
-		/**
-		 * Returns whether a connection belongs to an outer transaction.
-		 * @return {@code null} if that is not known
-		 */
-		static @Nullable Boolean include(ConnectionHolder connection) {
-			return (TransactionSynchronizationManager.getResource(KEY) instanceof Set<?> outer)
-					? outer.contains(connection) : null;
-		}
-
+	private static @Nullable Class<?> findDriver() {
+		String name = "org.postgresql.core.BaseConnection";
+		return ClassUtils.isPresent(name, TransactionGuard.class.getClassLoader())
+				? ClassUtils.resolveClassName(name, TransactionGuard.class.getClassLoader()) : null;
 	}
 
 }

@@ -1,4 +1,4 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.transaction;
 
 import java.util.List;
 import java.util.UUID;

@@ -1,4 +1,4 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.transaction;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -14,9 +14,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link TransactionInspector}.
+ * Tests for {@link TransactionGuard}.
  */
-class TransactionInspectorIntegrationTests {
+class TransactionGuardIntegrationTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
@@ -27,12 +27,12 @@ class TransactionInspectorIntegrationTests {
 		try (Connection connection = postgres.connect().getConnection()) {
 			connection.setAutoCommit(false);
 			Connection seen = hidden ? hidden(connection) : connection;
-			assertThat(TransactionInspector.canCommit(seen)).isTrue();
+			assertThat(TransactionGuard.canCommit(seen)).isTrue();
 			connection.createStatement().execute("select 1");
-			assertThat(TransactionInspector.canCommit(seen)).isTrue();
+			assertThat(TransactionGuard.canCommit(seen)).isTrue();
 			assertThatExceptionOfType(SQLException.class)
 				.isThrownBy(() -> connection.createStatement().execute("select 1 / 0"));
-			assertThat(TransactionInspector.canCommit(seen)).isFalse();
+			assertThat(TransactionGuard.canCommit(seen)).isFalse();
 			connection.commit();
 		}
 	}

@@ -1,4 +1,4 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.transaction;
 
 import java.util.Set;
 import java.util.stream.Collectors;

@@ -1,0 +1,567 @@
+package dev.idempotent.transaction;
+
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.Ordered;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
+import org.springframework.util.ClassUtils;
+
+/**
+ * A transaction of the calling thread in which this library participates. Knows in which
+ * phase it is, runs last statements, and decides how it has ended: the only class that
+ * judges what a transaction manager reports.
+ * <p>
+ * What is reported is not enough. Of a transaction manager that extends
+ * {@code AbstractPlatformTransactionManager}, it is known:
+ * <ul>
+ * <li>A {@code TransactionException} that a callback throws before the commit counts as
+ * one of the commit itself: {@code beforeCompletion} is not called, nothing is rolled
+ * back, the outcome is reported as unknown, and the connection is reset, which commits.
+ * <li>So it is if a {@code TransactionExecutionListener} throws before the rollback.
+ * <li>What {@code beforeCompletion} throws is swallowed, and the commit goes on.
+ * <li>A callback that is registered in a phase is called in later ones only. One that is
+ * registered after the commit is told that the transaction was committed, although its
+ * statements were not part of it.
+ * <li>A manager of JPA, or one that translates exceptions, reports a rollback if the
+ * reply to the commit is lost.
+ * <li>A database may have rolled back instead: PostgreSQL if a statement has failed and
+ * the exception was caught, others to break a deadlock, after which the transaction goes
+ * on.
+ * </ul>
+ */
+public final class ObservedTransaction {
+
+	private static final Logger logger = LoggerFactory.getLogger(ObservedTransaction.class);
+
+	/**
+	 * Other transactions, such as those of JMS, need no JDBC.
+	 */
+	private static final boolean JDBC = ClassUtils.isPresent("org.springframework.jdbc.datasource.ConnectionHolder",
+			ObservedTransaction.class.getClassLoader());
+
+	/**
+	 * Spring's methods that call synchronizations.
+	 */
+	private static final Map<String, Phase> CALLBACKS = Map.of("triggerBeforeCommit", Phase.COMMITTING,
+			"triggerBeforeCompletion", Phase.COMPLETING, "invokeAfterCommit", Phase.COMMITTED);
+
+	/**
+	 * Under which the transaction is bound to the thread while its synchronizations are
+	 * active.
+	 */
+	private static final Object KEY = new Object();
+
+	private final List<TransactionParticipant> participants = new ArrayList<>();
+
+	private final Set<DataSource> dataSources = new LinkedHashSet<>();
+
+	private @Nullable SavepointLog savepoints;
+
+	private final Callbacks callbacks = new Callbacks();
+
+	private final @Nullable PendingChanges changes;
+
+	private Phase phase;
+
+	/**
+	 * Whether the callbacks before the commit have begun, or may have.
+	 */
+	private boolean committing;
+
+	private boolean announced;
+
+	private boolean observedAfterCommit;
+
+	/**
+	 * How many last statements have not run.
+	 */
+	private int due;
+
+	/**
+	 * How many callbacks before the completion will confirm: the last one does.
+	 */
+	private int confirmations;
+
+	private boolean confirmed = true;
+
+	private boolean prevented;
+
+	private End end = End.UNKNOWN;
+
+	private ObservedTransaction(Phase phase, @Nullable PendingChanges changes) {
+		this.phase = phase;
+		this.changes = changes;
+		this.committing = phase != Phase.OPEN;
+		this.announced = phase == Phase.COMPLETING;
+		this.observedAfterCommit = phase == Phase.COMMITTED;
+	}
+
+	/**
+	 * Observes a transaction that has just begun on the calling thread, with
+	 * synchronizations.
+	 * @param changes what it has not written yet
+	 * @return the transaction
+	 */
+	public static ObservedTransaction begun(PendingChanges changes) {
+		return new ObservedTransaction(Phase.OPEN, changes).register();
+	}
+
+	/**
+	 * Observes a transaction that has just begun, unless a listener of its manager has
+	 * done so.
+	 * @param outer the connections to which the thread was bound before
+	 */
+	static ObservedTransaction begun(PendingChanges changes, Map<DataSource, ConnectionHolder> outer) {
+		ObservedTransaction known = known();
+		ObservedTransaction created = (known != null) ? known : begun(changes);
+		Map<DataSource, ConnectionHolder> own = TransactionGuard.boundConnections();
+		own.entrySet().removeAll(outer.entrySet());
+		created.dataSources.addAll(own.keySet());
+		return created;
+	}
+
+	/**
+	 * Finds the transaction of the calling thread, but not one that is suspended. One
+	 * that is not observed yet is observed from now on.
+	 * @return the transaction, or {@code null} if there is none, or it has no
+	 * synchronizations or no longer any
+	 */
+	public static @Nullable ObservedTransaction current() {
+		ObservedTransaction known = known();
+		if (known != null) {
+			return known;
+		}
+		return TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.isSynchronizationActive()
+						? new ObservedTransaction(currentPhase(), null).register() : null;
+	}
+
+	/**
+	 * Finds the transaction of the calling thread if it is observed.
+	 * @return the transaction, or {@code null} if it is not
+	 */
+	public static @Nullable ObservedTransaction known() {
+		ObservedTransaction bound = bound();
+		return (bound != null && bound.isRegistered()) ? bound : null;
+	}
+
+	/**
+	 * Finds the observed transaction to which the calling thread is bound, without
+	 * sorting its synchronizations.
+	 * @return the transaction, which may be one whose completion was never reported
+	 */
+	public static @Nullable ObservedTransaction bound() {
+		return (ObservedTransaction) TransactionSynchronizationManager.getResource(KEY);
+	}
+
+	/**
+	 * A transaction whose completion was never reported may have left one behind.
+	 */
+	private boolean isRegistered() {
+		return TransactionSynchronizationManager.isSynchronizationActive()
+				&& TransactionSynchronizationManager.getSynchronizations().contains(this.callbacks);
+	}
+
+	private ObservedTransaction register() {
+		this.callbacks.suspend();
+		this.callbacks.resume();
+		TransactionSynchronizationManager.registerSynchronization(this.callbacks);
+		return this;
+	}
+
+	/**
+	 * Finds the phase of a transaction that was not observed from its begin: that of the
+	 * callback in which the calling thread is, unless it is in another transaction that
+	 * has begun in one. Spring calls those that are registered when a phase begins, and
+	 * does not tell which phase that is.
+	 */
+	private static Phase currentPhase() {
+		if (TransactionSynchronizationManager.getSynchronizations().isEmpty()) {
+			return Phase.OPEN;
+		}
+		return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk((frames) -> {
+			Class<?> called = null;
+			for (StackWalker.StackFrame frame : (Iterable<StackWalker.StackFrame>) frames::iterator) {
+				Phase phase = (frame.getDeclaringClass() == TransactionSynchronizationUtils.class)
+						? CALLBACKS.get(frame.getMethodName()) : null;
+				if (phase != null && isRegistered(called)) {
+					return phase;
+				}
+				called = frame.getDeclaringClass();
+			}
+			return Phase.OPEN;
+		});
+	}
+
+	private static boolean isRegistered(@Nullable Class<?> callback) {
+		return callback != null
+				&& TransactionSynchronizationManager.getSynchronizations().stream().anyMatch(callback::isInstance);
+	}
+
+	/**
+	 * Lets work participate.
+	 * @param participant the work
+	 * @param dataSource the data source on which it writes, whose connection the
+	 * transaction commits; {@code null} if it writes elsewhere
+	 */
+	public void add(TransactionParticipant participant, @Nullable DataSource dataSource) {
+		this.participants.add(participant);
+		if (dataSource != null) {
+			this.dataSources.add(dataSource);
+		}
+	}
+
+	/**
+	 * Finds a participant.
+	 * @param <P> the type of the participant
+	 * @param type the class of the participant
+	 * @return the first one, or {@code null} if there is none
+	 */
+	public <P extends TransactionParticipant> @Nullable P participant(Class<P> type) {
+		for (TransactionParticipant each : this.participants) {
+			if (type.isInstance(each)) {
+				return type.cast(each);
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Runs a statement behind the callbacks before the commit that are registered until
+	 * now. If these callbacks have begun, it runs as a callback before the completion. If
+	 * it fails, or is not reached, the transaction is not committed.
+	 * @param statement what to do
+	 * @throws IllegalTransactionStateException if the transaction completes, or has been
+	 * committed
+	 */
+	public void lastStatement(Runnable statement) {
+		if (isCompleting()) {
+			throw new IllegalTransactionStateException("The transaction is about to end, or has been committed");
+		}
+		this.due++;
+		TransactionSynchronizationManager
+			.registerSynchronization(new LastStatement(statement, this.phase == Phase.COMMITTING));
+	}
+
+	/**
+	 * Returns what the transaction has not written yet.
+	 * @return its changes, or {@code null} if it was not observed from its begin
+	 */
+	public @Nullable PendingChanges changes() {
+		return this.changes;
+	}
+
+	/**
+	 * Returns whether the callbacks before the commit have begun.
+	 * @return {@code false} before the end of the work
+	 */
+	public boolean isCommitting() {
+		return this.phase.compareTo(Phase.COMMITTING) >= 0;
+	}
+
+	/**
+	 * Returns whether the transaction is past its last statement: what is written now may
+	 * still be committed, unless {@link #isCommitted()}.
+	 * @return whether it completes, or has been committed
+	 */
+	public boolean isCompleting() {
+		return this.phase.compareTo(Phase.COMPLETING) >= 0;
+	}
+
+	/**
+	 * Returns whether the transaction has been committed, although it still appears
+	 * active: what is written now is not part of it.
+	 * @return whether it is known to have been committed
+	 */
+	public boolean isCommitted() {
+		return this.phase == Phase.COMMITTED;
+	}
+
+	/**
+	 * Returns how the transaction has ended.
+	 * @return {@link End#UNKNOWN} also if it has not
+	 */
+	public End end() {
+		return this.end;
+	}
+
+	/**
+	 * Returns whether Spring will call this at the end of the transaction.
+	 */
+	boolean isCalledAtEnd() {
+		return bound() == this && isRegistered();
+	}
+
+	/**
+	 * Rolls back what the connections have not committed.
+	 */
+	void rollBackConnections() {
+		boolean unused = JDBC && TransactionGuard.rollBackAll(this.dataSources);
+	}
+
+	/**
+	 * Returns whether the database may have been asked to commit.
+	 */
+	boolean mayHaveBegunCommit() {
+		return this.announced && this.committing && this.due == 0;
+	}
+
+	private End endOf(int reported) {
+		return endOf(reported, this.announced && !this.observedAfterCommit, this.committing, this.due == 0,
+				this.confirmed, this.prevented, () -> JDBC && TransactionGuard.rollBackAll(this.dataSources),
+				() -> !JDBC || TransactionGuard.areValid(this.dataSources));
+	}
+
+	/**
+	 * The truth table.
+	 * @param reported what {@code afterCompletion} was told
+	 * @param announced whether {@code beforeCompletion} was called, which precedes the
+	 * commit
+	 * @param committing whether {@code beforeCommit} was called, or may have been
+	 * @param written whether all last statements have run
+	 * @param confirmed whether the database was able to commit after the last callback
+	 * @param prevented whether the connection was rolled back and closed before
+	 * @param rollBack rolls back what the connections have not committed, and returns
+	 * whether that is done
+	 * @param valid whether the connections still answer, if they were reset before
+	 */
+	static End endOf(int reported, boolean announced, boolean committing, boolean written, boolean confirmed,
+			boolean prevented, BooleanSupplier rollBack, BooleanSupplier valid) {
+		if (reported == TransactionSynchronization.STATUS_COMMITTED) {
+			return (announced && written && confirmed && !prevented) ? End.COMMITTED : End.UNKNOWN;
+		}
+		if (prevented) {
+			return End.ROLLED_BACK;
+		}
+		boolean commitBegun = announced && committing && written;
+		boolean reportedRollback = announced && reported == TransactionSynchronization.STATUS_ROLLED_BACK;
+		if (reportedRollback && !commitBegun) {
+			return End.ROLLED_BACK;
+		}
+		// What is not committed yet must not be, whatever this proves.
+		boolean rolledBack = rollBack.getAsBoolean();
+		boolean proved = commitBegun ? reportedRollback && (rolledBack || valid.getAsBoolean()) : rolledBack;
+		return proved ? End.ROLLED_BACK : End.UNKNOWN;
+	}
+
+	/**
+	 * Looks whether the transaction can be committed with all that was written.
+	 */
+	private void confirm() {
+		this.confirmations--;
+		if (this.confirmations > 0) {
+			return;
+		}
+		boolean able = false;
+		boolean written = false;
+		try {
+			able = this.dataSources.isEmpty() || TransactionGuard.canCommit(this.dataSources);
+			written = this.participants.stream().allMatch(TransactionParticipant::confirm);
+		}
+		finally {
+			this.confirmed &= able && written;
+			if (!written) {
+				prevent();
+			}
+		}
+	}
+
+	private void prevent() {
+		this.prevented = false;
+		this.confirmed = false;
+		if (JDBC) {
+			TransactionGuard.preventCommit(this.dataSources);
+			this.prevented = true;
+		}
+	}
+
+	/**
+	 * The phases, in order.
+	 */
+	enum Phase {
+
+		OPEN, COMMITTING, COMPLETING, COMMITTED, ENDED
+
+	}
+
+	/**
+	 * Runs before other synchronizations, which may call participants.
+	 */
+	private final class Callbacks implements TransactionSynchronization {
+
+		@Override
+		public int getOrder() {
+			return Ordered.HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public void suspend() {
+			TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
+		}
+
+		@Override
+		public void resume() {
+			TransactionSynchronizationManager.bindResource(KEY, ObservedTransaction.this);
+		}
+
+		@Override
+		public void savepoint(Object savepoint) {
+			log().add(savepoint, ObservedTransaction.this.participants);
+		}
+
+		@Override
+		public void savepointRollback(Object savepoint) {
+			log().rollBackTo(savepoint, ObservedTransaction.this.participants);
+		}
+
+		private SavepointLog log() {
+			SavepointLog log = ObservedTransaction.this.savepoints;
+			if (log == null) {
+				log = new SavepointLog();
+				ObservedTransaction.this.savepoints = log;
+			}
+			return log;
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			ObservedTransaction.this.phase = Phase.COMMITTING;
+			ObservedTransaction.this.committing = true;
+		}
+
+		@Override
+		public void beforeCompletion() {
+			ObservedTransaction.this.phase = Phase.COMPLETING;
+			ObservedTransaction.this.announced = true;
+			ObservedTransaction.this.participants.forEach(TransactionParticipant::completing);
+		}
+
+		@Override
+		public void afterCommit() {
+			ObservedTransaction.this.phase = Phase.COMMITTED;
+			List.copyOf(ObservedTransaction.this.participants).forEach(TransactionParticipant::committed);
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			suspend();
+			ObservedTransaction.this.phase = Phase.ENDED;
+			ObservedTransaction.this.end = endOf(status);
+			for (TransactionParticipant each : List.copyOf(ObservedTransaction.this.participants)) {
+				try {
+					each.ended(ObservedTransaction.this.end);
+				}
+				catch (RuntimeException | Error ex) {
+					logger.error("A participant of a transaction has failed after its end ({})",
+							ObservedTransaction.this.end, ex);
+				}
+			}
+		}
+
+	}
+
+	/**
+	 * Runs a statement before the commit, and then, behind all callbacks that are
+	 * registered until then, looks whether the transaction can be committed.
+	 */
+	private final class LastStatement implements TransactionSynchronization {
+
+		private final Runnable statement;
+
+		/**
+		 * Whether the callbacks before the commit had begun, so that this is not one.
+		 */
+		private final boolean late;
+
+		private LastStatement(Runnable statement, boolean late) {
+			this.statement = statement;
+			this.late = late;
+			if (late) {
+				ObservedTransaction.this.confirmations++;
+			}
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			run();
+			ObservedTransaction.this.confirmations++;
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void beforeCompletion() {
+					confirm();
+				}
+
+			});
+		}
+
+		@Override
+		public void beforeCompletion() {
+			if (this.late) {
+				boolean done = false;
+				try {
+					run();
+					done = true;
+				}
+				finally {
+					if (done) {
+						confirm();
+					}
+					else {
+						prevent();
+					}
+				}
+			}
+		}
+
+		private void run() {
+			this.statement.run();
+			ObservedTransaction.this.due--;
+		}
+
+	}
+
+	/**
+	 * What the participants had at each savepoint.
+	 */
+	private static final class SavepointLog {
+
+		private final IdentityHashMap<Object, IdentityHashMap<TransactionParticipant, Runnable>> savepoints = new IdentityHashMap<>();
+
+		void add(Object savepoint, List<TransactionParticipant> participants) {
+			IdentityHashMap<TransactionParticipant, Runnable> then = new IdentityHashMap<>();
+			participants.forEach((participant) -> then.put(participant, participant.savepoint()));
+			this.savepoints.put(savepoint, then);
+		}
+
+		void rollBackTo(Object savepoint, List<TransactionParticipant> participants) {
+			IdentityHashMap<TransactionParticipant, Runnable> then = this.savepoints.get(savepoint);
+			for (TransactionParticipant participant : List.copyOf(participants)) {
+				Runnable restore = (then != null) ? then.get(participant) : null;
+				if (restore != null) {
+					restore.run();
+				}
+				else {
+					participant.undone();
+				}
+			}
+		}
+
+	}
+
+}
