@@ -64,6 +64,9 @@ public final class Statements {
 	 */
 	private static final Set<Integer> CONFLICT = Set.of(1213, 1020, 40001, 90131);
 
+	private static final String SET_IDLE_LIMIT = "set_config('idle_in_transaction_session_timeout', "
+			+ "coalesce(nullif(current_setting('idle_in_transaction_session_timeout'), '0'), %s), true)";
+
 	/**
 	 * The interface of PostgreSQL's driver, without a dependency on the driver.
 	 */
@@ -245,19 +248,42 @@ public final class Statements {
 	 * Limits the wait of a change for the lock on a row, in one statement of PostgreSQL
 	 * that restores the lock timeout of the session. The order is enforced by references:
 	 * the change reads the part that sets the timeout, and the part that restores it
-	 * needs the count of the change.
+	 * needs the count of the change. The same statement limits how long the server keeps
+	 * the transaction without hearing of it, unless the session has a limit.
 	 * @param change reads the relation "limited" and returns a row for each one that it
 	 * changes, which is a row of the relation "changed"
 	 * @param more further relations, each after a comma
 	 * @param columns further columns of the result, each after a comma
-	 * @return a statement whose first parameter is the text of the timeout in
-	 * milliseconds, and whose first column is the number of changed rows
+	 * @return a statement whose first parameters are the texts of the lock timeout and of
+	 * the {@linkplain #idle idle limit} in milliseconds, and whose first column is the
+	 * number of changed rows
 	 */
 	public static String limitedOnPostgres(String change, String more, String columns) {
 		return "with previous as materialized (select current_setting('lock_timeout') as bound), "
-				+ "limited as materialized (select set_config('lock_timeout', ?, true) from previous), changed as ("
-				+ change + ")" + more + " select changes.n, set_config('lock_timeout', previous.bound, true)" + columns
+				+ "limited as materialized (select set_config('lock_timeout', ?, true), "
+				+ SET_IDLE_LIMIT.formatted("?") + " from previous), changed as (" + change + ")" + more
+				+ " select changes.n, set_config('lock_timeout', previous.bound, true)" + columns
 				+ " from (select count(*) as n from changed) changes, previous";
+	}
+
+	/**
+	 * Returns an expression that limits how long PostgreSQL keeps the current transaction
+	 * without hearing of it, unless the session has a limit of its own. A host that dies
+	 * without a word keeps its locks until then.
+	 * @param limit the limit, or zero for none
+	 * @return an expression of a query
+	 */
+	public static String limitIdle(Duration limit) {
+		return SET_IDLE_LIMIT.formatted("'" + idle(limit) + "'");
+	}
+
+	/**
+	 * Returns the value of a limit.
+	 * @param limit the limit, or zero for none
+	 * @return the text of milliseconds
+	 */
+	public static String idle(Duration limit) {
+		return Long.toString(Math.min(limit.toMillis(), Integer.MAX_VALUE));
 	}
 
 	/**

@@ -4,6 +4,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
@@ -108,10 +109,11 @@ class JdbcStoreConfiguration {
 	@ConditionalOnMissingBean(IdempotencyTransactionSource.class)
 	JdbcTransactionSource idempotencyTransactionSource(BeanFactory beanFactory, DataSource dataSource,
 			ObjectProvider<TransactionAttributeSource> attributes, Sweepers sweepers,
-			IdempotencyProperties.Jdbc properties, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+			IdempotencyProperties.Jdbc properties, KeySettings keys,
+			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		return new JdbcTransactionSource(beanFactory, properties.transactionManager(),
 				attributes.getIfUnique(AnnotationTransactionAttributeSource::new), dataSource, properties.table(),
-				maxWaiters(properties, dataSource, pools), properties.lockTimeout(), sweepers);
+				maxWaiters(properties, dataSource, pools), properties.lockTimeout(), keys.maxRun(), sweepers);
 	}
 
 	private static int maxWaiters(IdempotencyProperties.Jdbc properties, DataSource dataSource,

@@ -108,8 +108,9 @@ final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	@DependsOn("sagaSchema")
-	JdbcSagaStore sagaStore(DataSource dataSource, SagaProperties properties, IdempotencyProperties.Jdbc jdbc) {
-		return new JdbcSagaStore(dataSource, properties.tablePrefix(), jdbc.lockTimeout());
+	JdbcSagaStore sagaStore(DataSource dataSource, SagaProperties properties, IdempotencyProperties.Jdbc jdbc,
+			KeySettings keys) {
+		return new JdbcSagaStore(dataSource, properties.tablePrefix(), jdbc.lockTimeout(), keys.maxRun());
 	}
 
 	@Bean(destroyMethod = "close")

@@ -297,7 +297,15 @@ final class IdempotencyRecords {
 	 * Creates the statements for one verb.
 	 */
 	RecordStatements statements(Connection connection) {
-		return new RecordStatements(connection, sql(connection));
+		return statements(connection, Duration.ZERO);
+	}
+
+	/**
+	 * Creates the statements for one verb in a transaction that begins with it.
+	 * @param idleLimit how long the database keeps it without hearing of it
+	 */
+	RecordStatements statements(Connection connection, Duration idleLimit) {
+		return new RecordStatements(connection, sql(connection), idleLimit);
 	}
 
 	private RecordSql sql(Connection connection) {
@@ -331,11 +339,14 @@ final class IdempotencyRecords {
 
 		private final RecordSql sql;
 
+		private final Duration idleLimit;
+
 		private @Nullable String told;
 
-		private RecordStatements(Connection connection, RecordSql sql) {
+		private RecordStatements(Connection connection, RecordSql sql, Duration idleLimit) {
 			this.connection = connection;
 			this.sql = sql;
+			this.idleLimit = idleLimit;
 		}
 
 		RecordSql sql() {
@@ -457,9 +468,10 @@ final class IdempotencyRecords {
 		}
 
 		private boolean changeLimited(String sql, Duration lockTimeout, @Nullable Object... values) {
-			@Nullable Object[] parameters = new Object[values.length + 1];
+			@Nullable Object[] parameters = new Object[values.length + 2];
 			parameters[0] = Long.toString(lockTimeout.toMillis());
-			System.arraycopy(values, 0, parameters, 1, values.length);
+			parameters[1] = Statements.idle(this.idleLimit);
+			System.arraycopy(values, 0, parameters, 2, values.length);
 			long start = System.nanoTime();
 			return run(sql, (statement) -> {
 				try (ResultSet rows = statement.executeQuery()) {

@@ -59,17 +59,24 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private final ClaimQueue queue;
 
+	/**
+	 * How long a database keeps a transaction whose process does not answer.
+	 */
+	private final Duration idleLimit;
+
 	private final String method;
 
 	private final AtomicBoolean suspensionReported = new AtomicBoolean();
 
 	JdbcIdempotencyTransactions(PlatformTransactionManager manager, TransactionDefinition definition,
-			DataSource dataSource, JdbcIdempotencyStore store, ClaimQueue queue, String method) {
+			DataSource dataSource, JdbcIdempotencyStore store, ClaimQueue queue, Duration maxRun, String method) {
 		this.manager = manager;
 		this.definition = definition;
 		this.dataSource = dataSource;
 		this.store = store;
 		this.queue = queue;
+		int timeout = definition.getTimeout();
+		this.idleLimit = (timeout > 0 && timeout < maxRun.toSeconds()) ? Duration.ofSeconds(timeout) : maxRun;
 		this.method = method;
 	}
 
@@ -331,7 +338,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		 */
 		Claim claim(Duration lease, Duration lockTimeout) {
 			return joined((connection) -> {
-				RecordStatements statements = records().statements(connection);
+				RecordStatements statements = records().statements(connection,
+						this.scope.isNew() ? JdbcIdempotencyTransactions.this.idleLimit : Duration.ZERO);
 				Claim claim = records().claim(statements, this.key, this.fingerprint, this.token, null, lease,
 						lockTimeout);
 				this.epoch = statements.epoch();

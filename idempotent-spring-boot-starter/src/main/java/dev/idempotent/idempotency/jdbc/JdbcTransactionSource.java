@@ -61,6 +61,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	private final ClaimQueue queue;
 
+	private final Duration maxRun;
+
 	private final Sweepers sweepers;
 
 	private final Map<DataSource, JdbcIdempotencyStore> stores = new ConcurrentHashMap<>();
@@ -76,17 +78,20 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	 * @param maxWaiters how many claims may hold a connection while they wait for another
 	 * transaction, if no store in front of the database refuses duplicates
 	 * @param lockTimeout how long a claim waits for another transaction
+	 * @param maxRun how long a run may last, and PostgreSQL keeps its transaction if its
+	 * host dies
 	 * @param sweepers sweep the databases that are used
 	 */
 	public JdbcTransactionSource(BeanFactory beanFactory, @Nullable String managerName,
 			TransactionAttributeSource attributes, DataSource dataSource, String table, int maxWaiters,
-			Duration lockTimeout, Sweepers sweepers) {
+			Duration lockTimeout, Duration maxRun, Sweepers sweepers) {
 		this.beanFactory = beanFactory;
 		this.managerName = managerName;
 		this.attributes = attributes;
 		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
 		this.table = table;
 		this.queue = new ClaimQueue(maxWaiters, lockTimeout);
+		this.maxRun = maxRun;
 		this.sweepers = sweepers;
 	}
 
@@ -132,7 +137,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 		DataSource opened = dataSourceOf(manager);
 		JdbcIdempotencyTransactions transactions = new JdbcIdempotencyTransactions(manager, definition, opened,
 				this.stores.computeIfAbsent(opened, (found) -> new JdbcIdempotencyStore(found, this.table)), this.queue,
-				described);
+				this.maxRun, described);
 		transactions.verify();
 		this.sweepers.sweep(opened);
 		return transactions;

@@ -106,7 +106,7 @@ final class HandlerTransactions {
 				throw new IllegalTransactionStateException(
 						this.manager.getClass().getName() + " has begun no transaction on the outbox's database");
 			}
-			deletion = this.table.deleteInTransaction(claim);
+			deletion = this.table.deleteInTransaction(claim, Duration.ofSeconds(this.definition.getTimeout()));
 			if (deletion == null) {
 				throw new NotCalledException("Another instance has claimed the event", null);
 			}

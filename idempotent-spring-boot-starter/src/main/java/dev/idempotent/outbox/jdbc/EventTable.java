@@ -340,16 +340,20 @@ public class EventTable {
 	 * Deletes a claimed row in the transaction of the calling thread, which must not have
 	 * done anything else. Until it ends, no other instance can claim the row.
 	 * @param claim a claimed row
+	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
 	 * @return the evidence for {@link #isDeleted}, or {@code null} if the row is no
 	 * longer claimed by these attempts
 	 */
-	public @Nullable Object deleteInTransaction(Claim claim) {
+	public @Nullable Object deleteInTransaction(Claim claim, Duration longest) {
 		// No parameters: a plan that was made for the empty table would read a full one.
-		String sql = "delete from " + this.tables.event() + " where lane = " + claim.lane() + " and id = " + claim.id()
-				+ " and attempts = " + claim.attempts();
+		String delete = "delete from " + this.tables.event();
+		String row = " where lane = " + claim.lane() + " and id = " + claim.id() + " and attempts = "
+				+ claim.attempts();
 		if (this.database.join(this.database::kind) == Database.POSTGRESQL) {
-			return queryForTransaction(sql + " returning txid_current()");
+			return queryForTransaction("with limited as materialized (select " + Statements.limitIdle(longest) + ") "
+					+ delete + " using limited" + row + " returning txid_current()");
 		}
+		String sql = delete + row;
 		return (this.database.join((connection) -> Statements.update(connection, sql)) == 1) ? mark() : null;
 	}
 

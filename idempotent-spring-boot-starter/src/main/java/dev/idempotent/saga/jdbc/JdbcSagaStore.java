@@ -68,6 +68,8 @@ public final class JdbcSagaStore implements SagaStore {
 
 	private final Duration lockTimeout;
 
+	private final Duration maxRun;
+
 	/**
 	 * Creates a store on tables that one of the scripts in {@code dev/idempotent/schema}
 	 * has created.
@@ -76,11 +78,13 @@ public final class JdbcSagaStore implements SagaStore {
 	 * @param lockTimeout how long an insert waits for another transaction that inserts
 	 * the same id; MySQL waits for whole seconds, and H2 uses the lock timeout of the
 	 * connection
+	 * @param maxRun how long PostgreSQL keeps the transaction of a step if its host dies
 	 */
-	public JdbcSagaStore(DataSource dataSource, String tablePrefix, Duration lockTimeout) {
+	public JdbcSagaStore(DataSource dataSource, String tablePrefix, Duration lockTimeout, Duration maxRun) {
 		this.tables = new SagaTables(tablePrefix);
 		this.database = new SagaDatabase(dataSource, this.tables);
 		this.lockTimeout = lockTimeout;
+		this.maxRun = maxRun;
 	}
 
 	/**
@@ -142,6 +146,9 @@ public final class JdbcSagaStore implements SagaStore {
 	public boolean insertInTransaction(NewSaga saga) {
 		int number = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
 		return this.database.join((sql) -> {
+			if (number > 0) {
+				sql.limitIdle(this.maxRun);
+			}
 			SagaWrites writes = new SagaWrites(sql);
 			boolean inserted = writes.insert(saga, number, List.of(), this.lockTimeout);
 			if (inserted && number > 0) {
@@ -226,6 +233,7 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
 		return this.database.join((sql) -> {
+			sql.limitIdle(this.maxRun);
 			SagaWrites writes = new SagaWrites(sql);
 			boolean locked = writes.write(progress(sql, owner, status, steps, " and steps < ?", lease), List.of());
 			if (locked) {

@@ -2,6 +2,7 @@ package dev.idempotent.saga.jdbc;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -58,10 +59,27 @@ final class SagaSql {
 
 	private final SagaTables tables;
 
+	private Duration idleLimit = Duration.ZERO;
+
 	SagaSql(Connection connection, Database database, SagaTables tables) {
 		this.connection = connection;
 		this.database = database;
 		this.tables = tables;
+	}
+
+	/**
+	 * Limits how long PostgreSQL keeps the transaction, which begins with the next
+	 * statement, without hearing of it.
+	 */
+	void limitIdle(Duration limit) {
+		this.idleLimit = limit;
+	}
+
+	/**
+	 * The limit, or zero for none.
+	 */
+	Duration idleLimit() {
+		return this.idleLimit;
 	}
 
 	Connection connection() {
@@ -166,7 +184,8 @@ final class SagaSql {
 	 */
 	private <T> T byId(String sql, List<? extends @Nullable Object> parameters, PreparedStatementCallback<T> result) {
 		boolean postgres = this.database == Database.POSTGRESQL;
-		return Statements.run(this.connection, postgres ? BY_INDEX + sql + AS_BEFORE : sql, false, parameters,
+		String limit = this.idleLimit.isZero() ? "" : "; select " + Statements.limitIdle(this.idleLimit);
+		return Statements.run(this.connection, postgres ? BY_INDEX + sql + AS_BEFORE + limit : sql, false, parameters,
 				(statement) -> {
 					statement.execute();
 					if (postgres) {

@@ -5,6 +5,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
+import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.testing.RealPostgres;
@@ -12,9 +13,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.jdbc.support.JdbcUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -106,9 +109,38 @@ class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
 		this.second.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
 	}
 
+	/**
+	 * As that of a host that dies without a word.
+	 */
+	@Test
+	void areFreeIfTheTransactionOfTheirRunFallsSilent() throws SQLException {
+		Connection dead = begin();
+		this.records.claim(this.records.statements(dead, Duration.ofMillis(200)), this.key, REQUEST, "dead", null,
+				MINUTE, MINUTE);
+		assertThat(claim(this.second, "rival", MINUTE)).isEqualTo(new Claim.Acquired());
+		assertThat(dead.isValid(1)).isFalse();
+		JdbcUtils.closeConnection(dead);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0, 5000, 5s", "2min, 5000, 2min", "0, 0, 0" })
+	void limitTheSilenceOfATransactionUnlessTheSessionDoes(String before, long limit, String during)
+			throws SQLException {
+		execute(this.first, "set local idle_in_transaction_session_timeout = '" + before + "'");
+		this.records.claim(this.records.statements(this.first, Duration.ofMillis(limit)), this.key, REQUEST, "owner",
+				null, MINUTE, MINUTE);
+		assertThat(setting(this.first, "idle_in_transaction_session_timeout")).isEqualTo(during);
+		this.first.commit();
+		assertThat(setting(this.first, "idle_in_transaction_session_timeout")).isEqualTo("0");
+	}
+
 	private String lockTimeout() throws SQLException {
-		try (Statement statement = this.second.createStatement();
-				ResultSet setting = statement.executeQuery("select current_setting('lock_timeout')")) {
+		return setting(this.second, "lock_timeout");
+	}
+
+	private static String setting(Connection connection, String name) throws SQLException {
+		try (Statement statement = connection.createStatement();
+				ResultSet setting = statement.executeQuery("select current_setting('" + name + "')")) {
 			setting.next();
 			return setting.getString(1);
 		}

@@ -164,9 +164,9 @@ enum PlantedFault {
 			}
 
 			@Override
-			public @Nullable Object deleteInTransaction(Claim claim) {
+			public @Nullable Object deleteInTransaction(Claim claim, Duration longest) {
 				if (PlantedFault.this != DELETE_AFTER_COMMIT) {
-					return super.deleteInTransaction(claim);
+					return super.deleteInTransaction(claim, longest);
 				}
 				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 

@@ -145,16 +145,16 @@ abstract class EventTableContract extends EventTableSteps {
 		Claim overtaken = claimOver().get(0);
 		Claim claim = claim().get(0);
 		inTransaction(() -> {
-			assertThat(table().deleteInTransaction(overtaken)).isNull();
+			assertThat(table().deleteInTransaction(overtaken, Duration.ofMinutes(1))).isNull();
 			return true;
 		});
 		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
-			assertThat(table().deleteInTransaction(claim)).isNotNull();
+			assertThat(table().deleteInTransaction(claim, Duration.ofMinutes(1))).isNotNull();
 			throw new IllegalStateException("rolled back");
 		}));
 		assertThat(heads()).hasSize(1);
 		inTransaction(() -> {
-			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim));
+			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim, Duration.ofMinutes(1)));
 			assertThat(table().isInTransaction()).isTrue();
 			return assertThat(table().isDeleted(deletion) && table().canCommit(deletion)).isTrue();
 		});
@@ -171,7 +171,7 @@ abstract class EventTableContract extends EventTableSteps {
 		List<Head> read = heads();
 		Claim claim = claim().get(0);
 		inTransaction(() -> {
-			assertThat(table().deleteInTransaction(claim)).isNotNull();
+			assertThat(table().deleteInTransaction(claim, Duration.ofMinutes(1))).isNotNull();
 			return assertThat(CompletableFuture.supplyAsync(() -> claim(read))).succeedsWithin(Duration.ofSeconds(30))
 				.isEqualTo(List.of());
 		});
@@ -183,11 +183,12 @@ abstract class EventTableContract extends EventTableSteps {
 		Claim claim = claim().get(0);
 		List<Object> deletions = new ArrayList<>();
 		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
-			deletions.add(Objects.requireNonNull(table().deleteInTransaction(claim)));
+			deletions.add(Objects.requireNonNull(table().deleteInTransaction(claim, Duration.ofMinutes(1))));
 			throw new IllegalStateException("rolled back");
 		}));
 		assertThat(table().restore(deletions.get(0), claim)).isFalse();
-		Object deletion = inTransaction(() -> Objects.requireNonNull(table().deleteInTransaction(claim)));
+		Object deletion = inTransaction(
+				() -> Objects.requireNonNull(table().deleteInTransaction(claim, Duration.ofMinutes(1))));
 		assertThat(heads()).isEmpty();
 		assertThat(table().restore(deletion, claim)).isTrue();
 		assertThat(heads()).singleElement()
@@ -200,7 +201,7 @@ abstract class EventTableContract extends EventTableSteps {
 		append("one");
 		Claim claim = claim().get(0);
 		inTransaction(() -> {
-			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim));
+			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim, Duration.ofMinutes(1)));
 			TransactionGuard.join(fixture().dataSource(), EventTableContract::rollBack);
 			return assertThat(table().isDeleted(deletion)).isFalse();
 		});

@@ -1,7 +1,9 @@
 package dev.idempotent.outbox.jdbc;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
@@ -10,9 +12,13 @@ import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.transaction.TransactionException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link EventTable} on PostgreSQL.
@@ -45,6 +51,25 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		List<Head> read = heads();
 		claim(read.subList(0, 1));
 		assertThat(claim(read)).extracting(Claim::lane).containsExactly(read.get(1).lane());
+	}
+
+	/**
+	 * As that of a host that dies without a word.
+	 */
+	@Test
+	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+	void freesAnEventIfTheTransactionOfItsHandlerFallsSilent() {
+		append("one");
+		Claim claim = claim().get(0);
+		assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> inTransaction(() -> {
+			assertThat(table().deleteInTransaction(claim, Duration.ofMillis(200))).isNotNull();
+			// The lock would be waited for, and the row be gone after a commit.
+			return CompletableFuture
+				.supplyAsync(() -> template().queryForList("select id from " + events() + " for update"))
+				.thenAccept((rows) -> assertThat(rows).hasSize(1))
+				.join();
+		}));
+		assertThat(template().queryForList("select id from " + events())).hasSize(1);
 	}
 
 }

@@ -42,7 +42,8 @@ class StartedSagasTests {
 
 	private final HikariDataSource dataSource = new HikariDataSource();
 
-	private final SagaStore store = new JdbcSagaStore(this.dataSource, "saga_", Duration.ofSeconds(1));
+	private final SagaStore store = new JdbcSagaStore(this.dataSource, "saga_", Duration.ofSeconds(1),
+			Duration.ofMinutes(10));
 
 	private final List<IdempotencyKey> handedOver = new ArrayList<>();
 

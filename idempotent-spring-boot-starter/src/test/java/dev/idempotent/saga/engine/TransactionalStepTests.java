@@ -55,7 +55,8 @@ class TransactionalStepTests {
 
 	private final FailingListener listener = FailingListener.of(this.manager);
 
-	private final SagaStore store = new JdbcSagaStore(this.dataSource, "saga_", Duration.ofSeconds(1));
+	private final SagaStore store = new JdbcSagaStore(this.dataSource, "saga_", Duration.ofSeconds(1),
+			Duration.ofMinutes(10));
 
 	private final JdbcClient database = JdbcClient.create(this.dataSource);
 

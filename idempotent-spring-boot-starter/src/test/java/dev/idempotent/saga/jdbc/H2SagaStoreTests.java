@@ -44,7 +44,7 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 		pool.setJdbcUrl("jdbc:h2:mem:ignoring_case;IGNORECASE=TRUE");
 		try (pool) {
 			assertThat(SagaRows.create(pool, "h2", "saga_").steps()).isZero();
-			SagaStore sagas = new JdbcSagaStore(pool, "saga_", MINUTE);
+			SagaStore sagas = new JdbcSagaStore(pool, "saga_", MINUTE, Duration.ofMinutes(10));
 			List<JournalEntry> steps = List.of(SagaSamples.done("hold", 1), SagaSamples.done("HOLD", 2));
 			sagas.insert(this.saga, steps);
 			sagas.change(this.saga.owner(),
@@ -75,7 +75,7 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 
 	@Override
 	protected SagaStore store(Duration lockTimeout) {
-		return new JdbcSagaStore(pool(lockTimeout), rows.tables().prefix(), lockTimeout);
+		return new JdbcSagaStore(pool(lockTimeout), rows.tables().prefix(), lockTimeout, Duration.ofMinutes(10));
 	}
 
 	@Override

@@ -41,7 +41,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 
 	@Override
 	protected SagaStore store(Duration lockTimeout) {
-		return new JdbcSagaStore(rows().dataSource(), rows().tables().prefix(), lockTimeout);
+		return new JdbcSagaStore(rows().dataSource(), rows().tables().prefix(), lockTimeout, Duration.ofMinutes(10));
 	}
 
 	@Override
@@ -194,7 +194,7 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 	@Test
 	void joinsATransactionBehindAProxy() {
 		SagaStore proxied = new JdbcSagaStore(new TransactionAwareDataSourceProxy(rows().dataSource()),
-				rows().tables().prefix(), LEASE);
+				rows().tables().prefix(), LEASE, Duration.ofMinutes(10));
 		transactions().executeWithoutResult((status) -> {
 			assertThat(proxied.insertInTransaction(this.saga)).isTrue();
 			assertThat(proxied.find(this.saga.id())).isNull();

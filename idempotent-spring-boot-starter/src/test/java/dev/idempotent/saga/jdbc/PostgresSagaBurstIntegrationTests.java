@@ -63,7 +63,7 @@ class PostgresSagaBurstIntegrationTests {
 		HikariDataSource pool = postgres.connect();
 		pool.setMaximumPoolSize(1);
 		this.rows = SagaRows.create(pool, "postgresql", "b" + UUID.randomUUID().toString().replace('-', '_') + "_");
-		this.store = new JdbcSagaStore(pool, this.rows.tables().prefix(), LEASE);
+		this.store = new JdbcSagaStore(pool, this.rows.tables().prefix(), LEASE, Duration.ofMinutes(10));
 		this.administration = new JdbcSagaAdministration(pool, this.rows.tables().prefix());
 		this.transactions = new TransactionTemplate(new DataSourceTransactionManager(pool));
 		this.reads = new RowReads(pool);

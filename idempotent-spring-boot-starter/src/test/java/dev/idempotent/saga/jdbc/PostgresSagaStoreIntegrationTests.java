@@ -1,7 +1,13 @@
 package dev.idempotent.saga.jdbc;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.engine.SagaSamples;
 import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
@@ -14,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.TransactionException;
 
 import static dev.idempotent.saga.engine.SagaSamples.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -65,10 +72,12 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 		try (HikariDataSource pool = postgres.connect()) {
 			pool.setConnectionInitSql("set role saga_reader");
 			assertThatExceptionOfType(IdempotentConfigurationException.class)
-				.isThrownBy(() -> new JdbcSagaStore(pool, rows.tables().prefix(), LEASE).verify())
+				.isThrownBy(
+						() -> new JdbcSagaStore(pool, rows.tables().prefix(), LEASE, Duration.ofMinutes(10)).verify())
 				.withMessageContaining("may not update or delete rows of the table " + rows.tables().step());
 			admin.execute("grant update, delete on " + rows.tables().step() + " to saga_reader");
-			assertThatNoException().isThrownBy(() -> new JdbcSagaStore(pool, rows.tables().prefix(), LEASE).verify());
+			assertThatNoException().isThrownBy(
+					() -> new JdbcSagaStore(pool, rows.tables().prefix(), LEASE, Duration.ofMinutes(10)).verify());
 		}
 		finally {
 			admin.execute("drop owned by saga_reader");
@@ -103,8 +112,40 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 		transactions().executeWithoutResult((status) -> {
 			rows.template().execute("lock table " + rows.tables().step());
 			assertThatExceptionOfType(CannotAcquireLockException.class)
-				.isThrownBy(() -> new JdbcSagaStore(rows.dataSource(), rows.tables().prefix(), LEASE).verify())
+				.isThrownBy(() -> new JdbcSagaStore(rows.dataSource(), rows.tables().prefix(), LEASE,
+						Duration.ofMinutes(10))
+					.verify())
 				.withMessageContaining("locked the table " + rows.tables().step());
+		});
+	}
+
+	/**
+	 * As that of a host that dies without a word.
+	 */
+	@Test
+	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+	void freesASagaIfTheTransactionOfItsStepFallsSilent() {
+		SagaStore dead = new JdbcSagaStore(rows.dataSource(), rows.tables().prefix(), LEASE, Duration.ofMillis(200));
+		this.store.insert(this.saga, List.of());
+		assertThatExceptionOfType(TransactionException.class)
+			.isThrownBy(() -> transactions().executeWithoutResult((status) -> {
+				assertThat(dead.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+				// Waits for the lock.
+				CompletableFuture.runAsync(() -> transactions().executeWithoutResult(
+						(other) -> assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE))
+							.isTrue()))
+					.join();
+			}));
+	}
+
+	@Test
+	void limitsTheSilenceOfNoTransactionThatStartsASaga() {
+		SagaStore starting = new JdbcSagaStore(rows.dataSource(), rows.tables().prefix(), LEASE,
+				Duration.ofMillis(200));
+		String limit = "select current_setting('idle_in_transaction_session_timeout')";
+		transactions().executeWithoutResult((status) -> {
+			assertThat(starting.insertInTransaction(SagaSamples.saga("checkout", SagaStatus.STARTED))).isTrue();
+			assertThat(rows.template().queryForObject(limit, String.class)).isEqualTo("0");
 		});
 	}
 
@@ -118,7 +159,7 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 	void worksWithAnyProtocol(String setting) {
 		HikariDataSource pool = postgres.connect(postgres.url() + "?" + setting);
 		pool.setMaximumPoolSize(1);
-		SagaStore sagas = new JdbcSagaStore(pool, rows.tables().prefix(), LEASE);
+		SagaStore sagas = new JdbcSagaStore(pool, rows.tables().prefix(), LEASE, Duration.ofMinutes(10));
 		assertThat(sagas.insert(this.saga, this.done)).isTrue();
 		for (int i = 0; i < 12; i++) {
 			assertThat(sagas.find(this.saga.id())).isNotNull();

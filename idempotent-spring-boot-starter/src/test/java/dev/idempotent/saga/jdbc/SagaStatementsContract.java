@@ -59,7 +59,8 @@ abstract class SagaStatementsContract {
 		this.rows.template().update("delete from logged_work");
 		this.log = new StatementLog(this.rows.dataSource());
 		this.work = new JdbcTemplate(this.log);
-		this.engine = new SagaEngine(new JdbcSagaStore(this.log, this.rows.tables().prefix(), MINUTE),
+		this.engine = new SagaEngine(
+				new JdbcSagaStore(this.log, this.rows.tables().prefix(), MINUTE, Duration.ofMinutes(10)),
 				new DataSourceTransactionManager(this.log),
 				new SagaSettings("process", MINUTE, MINUTE, 3, 1, Duration.ZERO, MINUTE, MINUTE),
 				new FailureClassifier(), PayloadEncryption.NONE, List.of());

@@ -64,7 +64,7 @@ class SagaStatementsIntegrationTests {
 			}
 
 		};
-		this.store = new JdbcSagaStore(this.counting, "saga_statements_", LEASE);
+		this.store = new JdbcSagaStore(this.counting, "saga_statements_", LEASE, Duration.ofMinutes(10));
 		this.transactions = new TransactionTemplate(new DataSourceTransactionManager(this.counting));
 	}
 

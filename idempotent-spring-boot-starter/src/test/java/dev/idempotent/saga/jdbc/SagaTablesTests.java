@@ -65,7 +65,7 @@ class SagaTablesTests {
 
 		};
 		assertThatExceptionOfType(IdempotentConfigurationException.class)
-			.isThrownBy(new JdbcSagaStore(router, "saga_", Duration.ofSeconds(1))::verify)
+			.isThrownBy(new JdbcSagaStore(router, "saga_", Duration.ofSeconds(1), Duration.ofMinutes(10))::verify)
 			.withMessageContaining("routes to several databases");
 	}
 
@@ -75,7 +75,7 @@ class SagaTablesTests {
 	}
 
 	private JdbcSagaStore store(String prefix) {
-		return new JdbcSagaStore(this.dataSource, prefix, Duration.ofSeconds(1));
+		return new JdbcSagaStore(this.dataSource, prefix, Duration.ofSeconds(1), Duration.ofMinutes(10));
 	}
 
 }

@@ -52,7 +52,7 @@ class UnreadableSagaTests {
 	void createTables() {
 		this.pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
 		this.rows = SagaRows.create(this.pool, "h2", "saga_");
-		this.store = new JdbcSagaStore(this.pool, this.rows.tables().prefix(), HOUR);
+		this.store = new JdbcSagaStore(this.pool, this.rows.tables().prefix(), HOUR, Duration.ofMinutes(10));
 		this.engine = engine(PayloadEncryption.NONE);
 	}
 
