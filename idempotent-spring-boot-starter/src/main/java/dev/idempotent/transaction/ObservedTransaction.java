@@ -88,6 +88,11 @@ public final class ObservedTransaction {
 	private boolean observedAfterCommit;
 
 	/**
+	 * Whether the library has begun the transaction, so that nobody else goes on with it.
+	 */
+	private boolean own;
+
+	/**
 	 * How many last statements have not run.
 	 */
 	private int due;
@@ -132,6 +137,7 @@ public final class ObservedTransaction {
 		Map<DataSource, ConnectionHolder> own = TransactionGuard.boundConnections();
 		own.entrySet().removeAll(outer.entrySet());
 		created.dataSources.addAll(own.keySet());
+		created.own = true;
 		return created;
 	}
 
@@ -294,7 +300,7 @@ public final class ObservedTransaction {
 
 	/**
 	 * Returns how the transaction has ended.
-	 * @return {@link End#UNKNOWN} also if it has not
+	 * @return {@link End#UNKNOWN} also if it has not, or nothing participates in it
 	 */
 	public End end() {
 		return this.end;
@@ -323,7 +329,7 @@ public final class ObservedTransaction {
 
 	private End endOf(int reported) {
 		return endOf(reported, this.announced && !this.observedAfterCommit, this.committing, this.due == 0,
-				this.confirmed, this.prevented, () -> JDBC && TransactionGuard.rollBackAll(this.dataSources),
+				this.confirmed, this.prevented, this.own, () -> JDBC && TransactionGuard.rollBackAll(this.dataSources),
 				() -> !JDBC || TransactionGuard.areValid(this.dataSources));
 	}
 
@@ -336,12 +342,14 @@ public final class ObservedTransaction {
 	 * @param written whether all last statements have run
 	 * @param confirmed whether the database was able to commit after the last callback
 	 * @param prevented whether the connection was rolled back and closed before
+	 * @param own whether the library has begun the transaction; a manager may report that
+	 * its part of an existing one is of unknown outcome, and that goes on
 	 * @param rollBack rolls back what the connections have not committed, and returns
 	 * whether that is done
 	 * @param valid whether the connections still answer, if they were reset before
 	 */
 	static End endOf(int reported, boolean announced, boolean committing, boolean written, boolean confirmed,
-			boolean prevented, BooleanSupplier rollBack, BooleanSupplier valid) {
+			boolean prevented, boolean own, BooleanSupplier rollBack, BooleanSupplier valid) {
 		if (reported == TransactionSynchronization.STATUS_COMMITTED) {
 			return (announced && written && confirmed && !prevented) ? End.COMMITTED : End.UNKNOWN;
 		}
@@ -354,7 +362,7 @@ public final class ObservedTransaction {
 			return End.ROLLED_BACK;
 		}
 		// What is not committed yet must not be, whatever this proves.
-		boolean rolledBack = rollBack.getAsBoolean();
+		boolean rolledBack = (own || !commitBegun || reportedRollback) && rollBack.getAsBoolean();
 		boolean proved = commitBegun ? reportedRollback && (rolledBack || valid.getAsBoolean()) : rolledBack;
 		return proved ? End.ROLLED_BACK : End.UNKNOWN;
 	}
@@ -364,7 +372,7 @@ public final class ObservedTransaction {
 	 */
 	private void confirm() {
 		this.confirmations--;
-		if (this.confirmations > 0) {
+		if (this.confirmations > 0 || this.due > 0) {
 			return;
 		}
 		boolean able = false;
@@ -382,12 +390,8 @@ public final class ObservedTransaction {
 	}
 
 	private void prevent() {
-		this.prevented = false;
 		this.confirmed = false;
-		if (JDBC) {
-			TransactionGuard.preventCommit(this.dataSources);
-			this.prevented = true;
-		}
+		this.prevented = JDBC && TransactionGuard.preventCommit(this.dataSources);
 	}
 
 	/**
@@ -461,7 +465,9 @@ public final class ObservedTransaction {
 		public void afterCompletion(int status) {
 			suspend();
 			ObservedTransaction.this.phase = Phase.ENDED;
-			ObservedTransaction.this.end = endOf(status);
+			if (ObservedTransaction.this.own || !ObservedTransaction.this.participants.isEmpty()) {
+				ObservedTransaction.this.end = endOf(status);
+			}
 			for (TransactionParticipant each : List.copyOf(ObservedTransaction.this.participants)) {
 				try {
 					each.ended(ObservedTransaction.this.end);

@@ -334,13 +334,19 @@ public final class TransactionGuard {
 	 * Rolls back what the connections of a transaction have not committed, and closes
 	 * them, so that its commit fails.
 	 * @param known as for {@link #rollBackAll}
+	 * @return whether all of them were rolled back
 	 */
-	static void preventCommit(Set<DataSource> known) {
-		orCurrent(known).forEach(TransactionGuard::preventCommit);
+	static boolean preventCommit(Set<DataSource> known) {
+		Set<DataSource> dataSources = orCurrent(known);
+		boolean done = !dataSources.isEmpty();
+		for (DataSource dataSource : dataSources) {
+			done &= isBound(dataSource) && preventCommit(dataSource);
+		}
+		return done;
 	}
 
-	private static void preventCommit(DataSource dataSource) {
-		boolean unused = join(dataSource, (connection) -> {
+	private static boolean preventCommit(DataSource dataSource) {
+		return join(dataSource, (connection) -> {
 			try (Connection closed = connection) {
 				return rollBack(closed);
 			}
@@ -374,7 +380,7 @@ public final class TransactionGuard {
 		own.forEach((key, resource) -> {
 			try {
 				if (resource instanceof ConnectionHolder && key instanceof DataSource dataSource) {
-					preventCommit(dataSource);
+					boolean unused = preventCommit(dataSource);
 				}
 			}
 			catch (RuntimeException | Error ex) {

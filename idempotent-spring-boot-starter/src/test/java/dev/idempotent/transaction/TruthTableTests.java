@@ -8,6 +8,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.transaction.support.TransactionSynchronization;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 /**
  * What is known of the end of a transaction, by what was reported and seen. A row for
@@ -64,9 +65,11 @@ class TruthTableTests {
 						for (boolean p : values(prevented)) {
 							for (boolean r : values(rolledBack)) {
 								for (boolean v : values(valid)) {
-									assertThat(ObservedTransaction.endOf(status(reported), a, c, w, f, p, () -> r,
-											() -> v))
-										.isEqualTo(end);
+									for (boolean o : BOTH) {
+										assertThat(ObservedTransaction.endOf(status(reported), a, c, w, f, p, o,
+												() -> r, () -> v))
+											.isEqualTo(end);
+									}
 								}
 							}
 						}
@@ -77,26 +80,26 @@ class TruthTableTests {
 	}
 
 	/**
-	 * Of the 384 combinations of what is reported and seen, none is committed but one.
+	 * Of the 768 combinations of what is reported and seen, none is committed but one.
 	 */
 	@Test
 	void tellsACommitOfOneCombinationOnly() {
 		int commits = 0;
 		for (int status = 0; status <= TransactionSynchronization.STATUS_UNKNOWN; status++) {
-			for (int bits = 0; bits < 128; bits++) {
+			for (int bits = 0; bits < 256; bits++) {
 				int seen = bits;
 				End end = ObservedTransaction.endOf(status, isSet(seen, 0), isSet(seen, 1), isSet(seen, 2),
-						isSet(seen, 3), isSet(seen, 4), () -> isSet(seen, 5), () -> isSet(seen, 6));
+						isSet(seen, 3), isSet(seen, 4), isSet(seen, 7), () -> isSet(seen, 5), () -> isSet(seen, 6));
 				if (end == End.COMMITTED) {
 					assertThat(status).isEqualTo(TransactionSynchronization.STATUS_COMMITTED);
 					// Whether the callbacks were seen, and what is asked only after a
 					// failure, is free.
-					assertThat(seen & 0b0011101).isEqualTo(0b0001101);
+					assertThat(seen & 0b00011101).isEqualTo(0b00001101);
 					commits++;
 				}
 			}
 		}
-		assertThat(commits).isEqualTo(8);
+		assertThat(commits).isEqualTo(16);
 	}
 
 	/**
@@ -108,11 +111,22 @@ class TruthTableTests {
 	void rollsBackWhateverWasReportedAsUnknown(boolean committing, boolean written) {
 		AtomicBoolean rolledBack = new AtomicBoolean();
 		End unused = ObservedTransaction.endOf(TransactionSynchronization.STATUS_UNKNOWN, true, committing, written,
-				true, false, () -> {
+				true, false, true, () -> {
 					rolledBack.set(true);
 					return true;
 				}, () -> true);
 		assertThat(rolledBack).isTrue();
+	}
+
+	/**
+	 * A manager may report that its part of a transaction that goes on is of unknown
+	 * outcome.
+	 */
+	@Test
+	void doesNotRollBackATransactionOfAnotherThatMayHaveCommitted() {
+		assertThat(ObservedTransaction.endOf(TransactionSynchronization.STATUS_UNKNOWN, true, true, true, true, false,
+				false, () -> fail("The caller goes on with its transaction"), () -> true))
+			.isEqualTo(End.UNKNOWN);
 	}
 
 	private static boolean isSet(int bits, int index) {
