@@ -43,6 +43,8 @@ final class Settlement {
 
 	private final List<Failure> postponed = new ArrayList<>();
 
+	private final List<Failure> uncounted = new ArrayList<>();
+
 	private final List<Failure> blocked = new ArrayList<>();
 
 	private final List<Failure> dead = new ArrayList<>();
@@ -95,7 +97,7 @@ final class Settlement {
 	 */
 	void addNotCalled(Claim claim, String reason, @Nullable Duration pause) {
 		stop(claim.lane());
-		this.postponed
+		this.uncounted
 			.add(new Failure(claim, reason, (pause != null) ? pause : this.rules.settings().backoff(), false));
 	}
 
@@ -141,7 +143,7 @@ final class Settlement {
 		if (granted.isPresent()) {
 			stop(claim.lane());
 			boolean counted = claim.event().attempts() < this.rules.settings().attempts();
-			this.postponed.add(new Failure(claim, reason, granted.get(), counted));
+			(counted ? this.postponed : this.uncounted).add(new Failure(claim, reason, granted.get(), counted));
 		}
 		else {
 			addDead(claim, reason);
@@ -187,26 +189,32 @@ final class Settlement {
 
 	/**
 	 * Stores the outcomes. Can be repeated after a failure.
+	 * <p>
+	 * What takes an attempt back is tried once only: if its reply is lost, another
+	 * instance may have claimed the row since, by the same number of attempts, and a
+	 * repetition would end that lease. Otherwise the lease of these rows ends by itself.
 	 * @return the numbers of events
 	 */
 	BatchResult store() {
 		EventTable table = this.rules.table();
 		int step = 0;
-		storeOnce(step++, this.toDelete, table::delete);
-		storeOnce(step++, this.postponed, table::postpone);
-		storeOnce(step++, this.blocked, table::block);
-		storeOnce(step++, this.dead, table::bury);
-		storeOnce(step++, this.released, table::release);
+		storeOnce(step++, this.toDelete, true, table::delete);
+		storeOnce(step++, this.postponed, true, table::postpone);
+		storeOnce(step++, this.blocked, true, table::block);
+		storeOnce(step++, this.dead, true, table::bury);
+		storeOnce(step++, this.uncounted, false, table::postpone);
+		storeOnce(step++, this.released, false, table::release);
+		int postponed = this.postponed.size() + this.uncounted.size();
 		int ended = this.blocked.size() + this.dead.size();
-		int changed = this.toDelete.size() + this.postponed.size() + ended + this.released.size();
-		return new BatchResult(this.delivered.size(), this.postponed.size(), ended, this.released.size(),
-				changed - this.held);
+		int changed = this.toDelete.size() + postponed + ended + this.released.size();
+		return new BatchResult(this.delivered.size(), postponed, ended, this.released.size(), changed - this.held);
 	}
 
-	private <T> void storeOnce(int step, List<T> rows, ToIntFunction<List<T>> change) {
+	private <T> void storeOnce(int step, List<T> rows, boolean repeatable, ToIntFunction<List<T>> change) {
 		if (this.stored == step) {
+			this.stored += repeatable ? 0 : 1;
 			this.held += rows.isEmpty() ? 0 : change.applyAsInt(rows);
-			this.stored++;
+			this.stored = step + 1;
 		}
 	}
 

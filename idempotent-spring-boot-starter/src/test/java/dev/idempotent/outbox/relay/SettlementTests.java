@@ -1,0 +1,128 @@
+package dev.idempotent.outbox.relay;
+
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.BiConsumer;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.outbox.OutboxSamples;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Look;
+import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.testing.LostCommitReplies;
+import org.h2.Driver;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What is stored again after the reply of the database was lost, when another instance
+ * may have claimed the row.
+ */
+class SettlementTests {
+
+	private static final String TOPIC = "orders";
+
+	private static final Duration LEASE = Duration.ofMinutes(1);
+
+	private final DataSource database = new SimpleDriverDataSource(new Driver(),
+			"jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+
+	private final EventTable other = new EventTable(this.database, "outbox_", PayloadEncryption.NONE);
+
+	private boolean lost;
+
+	private final EventTable table = new EventTable(new LostCommitReplies(this.database, this::loseOnce), "outbox_",
+			PayloadEncryption.NONE);
+
+	private Claim claim;
+
+	@BeforeEach
+	void claimAnEvent() {
+		new ResourceDatabasePopulator(new ClassPathResource(Database.script("h2", "outbox"))).execute(this.database);
+		Row row = new TransactionTemplate(new DataSourceTransactionManager(this.database))
+			.execute((status) -> this.other.append(List.of(new NewEvent(
+					OutboxSamples.event(TOPIC, "key", "type", "{}".getBytes(StandardCharsets.UTF_8), Map.of()), true,
+					null)))
+				.get(0));
+		this.claim = claim(this.other, row.lane());
+	}
+
+	@Test
+	void doesNotEndTheLeaseOfAnotherInstanceByAReleaseWithoutAnAnswer() {
+		assertKeepsTheLeaseOfAnother(Settlement::release);
+	}
+
+	@Test
+	void doesNotEndTheLeaseOfAnotherInstanceByAnAttemptThatDoesNotCount() {
+		assertKeepsTheLeaseOfAnother(
+				(settlement, claimed) -> settlement.addNotCalled(claimed, "The handler is missing", Duration.ZERO));
+	}
+
+	@Test
+	void deletesADeliveredEventAfterALostAnswer() {
+		Settlement settlement = settlement();
+		settlement.add(this.claim, new Outcome.Delivered());
+		loseTheAnswer(settlement);
+		assertThat(settlement.store().delivered()).isOne();
+		assertThat(this.other.heads(List.of(new Look(this.claim.lane(), 0)), 1)).isEmpty();
+	}
+
+	private void assertKeepsTheLeaseOfAnother(BiConsumer<Settlement, Claim> outcome) {
+		Settlement settlement = settlement();
+		outcome.accept(settlement, this.claim);
+		loseTheAnswer(settlement);
+		Claim again = claim(this.other, this.claim.lane());
+		assertThat(again.event().attempts()).isEqualTo(this.claim.event().attempts());
+		settlement.store();
+		assertThat(this.other.claim(this.other.heads(List.of(new Look(this.claim.lane(), 0)), 1), LEASE, 5)).isEmpty();
+		assertThat(this.other.delete(List.of(again))).isOne();
+	}
+
+	private void loseTheAnswer(Settlement settlement) {
+		this.lost = false;
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(settlement::store);
+		assertThat(this.lost).isTrue();
+	}
+
+	private boolean loseOnce() {
+		boolean first = !this.lost;
+		this.lost = true;
+		return first;
+	}
+
+	private static Claim claim(EventTable table, long lane) {
+		List<Claim> claims = table.claim(table.heads(List.of(new Look(lane, 0)), 1), LEASE, 5);
+		assertThat(claims).hasSize(1);
+		return claims.get(0);
+	}
+
+	private Settlement settlement() {
+		RelaySettings unused = (RelaySettings) Proxy.newProxyInstance(RelaySettings.class.getClassLoader(),
+				new Class<?>[] { RelaySettings.class }, (proxy, method, arguments) -> {
+					throw new UnsupportedOperationException(method.getName());
+				});
+		return new Settlement(
+				new Settlement.Rules(this.table, (topic) -> false, unused, (event, reason) -> Optional.empty()));
+	}
+
+}
