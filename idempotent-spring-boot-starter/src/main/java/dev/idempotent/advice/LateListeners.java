@@ -85,7 +85,8 @@ public final class LateListeners implements BeanPostProcessor, SmartInitializing
 	private static void requireKnown(String bean, AnnotatedMethod method, Set<String> known) {
 		if (!known.contains(bean)) {
 			throw method.invalid(
-					"belongs to the bean '" + bean + "', whose class the start did not know, so it would receive nothing",
+					"belongs to the bean '" + bean
+							+ "', whose class the start did not know, so it would receive nothing",
 					"Declare the class as the return type of its @Bean method, or create the bean at the start (without "
 							+ "@Lazy).",
 					null);

@@ -23,6 +23,7 @@ import jakarta.servlet.ServletRequest;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -65,7 +66,22 @@ final class IdempotencyMethodAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static OperationNames idempotentOperationNames(ConfigurableListableBeanFactory beanFactory,
 			Environment environment) {
-		return OperationNames.in(beanFactory, environment.getProperty("idempotent.namespace", ""));
+		return new OperationNames(sharedNames(beanFactory), environment.getProperty("idempotent.namespace", ""));
+	}
+
+	/**
+	 * Contexts with a common parent know no other place that all of them have.
+	 */
+	private static synchronized OperationNames.Shared sharedNames(ConfigurableBeanFactory context) {
+		ConfigurableBeanFactory root = context;
+		while (root.getParentBeanFactory() instanceof ConfigurableBeanFactory parent) {
+			root = parent;
+		}
+		String name = OperationNames.Shared.class.getName();
+		if (!root.containsSingleton(name)) {
+			root.registerSingleton(name, new OperationNames.Shared());
+		}
+		return root.getBean(name, OperationNames.Shared.class);
 	}
 
 	@Bean

@@ -7,24 +7,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.regex.Pattern;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 
 /**
  * The names of the operations of an application that are part of their keys. Each belongs
  * to one method of one bean: two of them would answer each other's calls. Thread-safe.
  */
 public final class OperationNames {
-
-	/**
-	 * The singleton of the root context that has the names of all contexts below it.
-	 */
-	private static final String SHARED = OperationNames.class.getName() + ".shared";
 
 	private static final int MAX_LENGTH = 100;
 
@@ -40,32 +33,17 @@ public final class OperationNames {
 	 * Creates names that nothing else is compared with.
 	 */
 	public OperationNames() {
-		this(new Shared(new HashMap<>()), "");
-	}
-
-	private OperationNames(Shared shared, String namespace) {
-		this.shared = shared;
-		this.namespace = namespace;
+		this(new Shared(), "");
 	}
 
 	/**
-	 * Creates the names of a context, which are compared with those of its parents and of
-	 * their other children.
-	 * @param beans the beans of the context
-	 * @param namespace the namespace of its keys: those of another one are others
-	 * @return its names, to be closed with the context
+	 * Creates the names of a context.
+	 * @param shared has the names of all contexts that are compared with this one
+	 * @param namespace the namespace of its keys: those of another one differ
 	 */
-	public static OperationNames in(ConfigurableBeanFactory beans, String namespace) {
-		ConfigurableBeanFactory root = beans;
-		while (root.getParentBeanFactory() instanceof ConfigurableBeanFactory parent) {
-			root = parent;
-		}
-		synchronized (OperationNames.class) {
-			if (!root.containsSingleton(SHARED)) {
-				root.registerSingleton(SHARED, new Shared(new HashMap<>()));
-			}
-			return new OperationNames((Shared) Objects.requireNonNull(root.getSingleton(SHARED)), namespace);
-		}
+	public OperationNames(Shared shared, String namespace) {
+		this.shared = shared;
+		this.namespace = namespace;
 	}
 
 	/**
@@ -95,8 +73,8 @@ public final class OperationNames {
 	 */
 	public void add(String name, String bean, @Nullable Object instance, String described) {
 		synchronized (this.shared) {
-			List<Owner> owners = this.shared.owners()
-				.computeIfAbsent(List.of(this.namespace, name), (unused) -> new ArrayList<>());
+			List<Owner> owners = this.shared.owners.computeIfAbsent(List.of(this.namespace, name),
+					(unused) -> new ArrayList<>());
 			owners.forEach((other) -> requireSame(name, other, bean, instance, described));
 			if (owners.stream().noneMatch((other) -> other.names() == this)) {
 				owners.add(new Owner(this, bean, new WeakReference<>(instance), described));
@@ -109,8 +87,8 @@ public final class OperationNames {
 	 */
 	public void close() {
 		synchronized (this.shared) {
-			this.shared.owners().values().forEach((owners) -> owners.removeIf((owner) -> owner.names() == this));
-			this.shared.owners().values().removeIf(List::isEmpty);
+			this.shared.owners.values().forEach((owners) -> owners.removeIf((owner) -> owner.names() == this));
+			this.shared.owners.values().removeIf(List::isEmpty);
 		}
 	}
 
@@ -158,10 +136,14 @@ public final class OperationNames {
 
 	/**
 	 * The names of several contexts.
-	 *
-	 * @param owners by the namespace and the name; one of each context
 	 */
-	private record Shared(Map<List<String>, List<Owner>> owners) {
+	public static final class Shared {
+
+		/**
+		 * By the namespace and the name; one owner of each context.
+		 */
+		private final Map<List<String>, List<Owner>> owners = new HashMap<>();
+
 	}
 
 	/**
