@@ -299,8 +299,9 @@ class CanonicalValuesTests {
 
 	@Test
 	void refusesTwoFormsOfWhichNoneIsCloser() {
-		CanonicalValues declared = new CanonicalValues(List.of(CanonicalForm.of(Labelled.class, Labelled::label),
-				CanonicalForm.of(Numbered.class, Numbered::number), CanonicalForm.of(Both.class, Both::toString)));
+		CanonicalValues declared = new CanonicalValues(List.<CanonicalForm<?>>of(
+				CanonicalForm.of(Labelled.class, Labelled::label), CanonicalForm.of(Numbered.class, Numbered::number),
+				CanonicalForm.of(Both.class, Both::toString)));
 		for (Object value : List.<Object>of(new Sticker("a", 1), Badge.GOLD)) {
 			assertThatExceptionOfType(IncomparableValueException.class)
 				.isThrownBy(() -> declared.encode(Object.class, value, OmittedMembers.NONE))

@@ -33,10 +33,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link KeyExpression}: equal values are one key, all others are another, and
  * what identifies nothing is none.
  */
+@SuppressWarnings("UnnecessaryStringBuilder")
 class KeyExpressionTests {
 
-	private final CanonicalValues values = new CanonicalValues(
-			List.of(new JsonForm(), CanonicalForm.of(Account.class, (account) -> Arrays.asList(account.number()))));
+	private final CanonicalValues values = new CanonicalValues(List.<CanonicalForm<?>>of(new JsonForm(),
+			CanonicalForm.of(Account.class, (account) -> Arrays.asList(account.number()))));
 
 	static Stream<Arguments> withoutContent() {
 		JsonNode event = JsonMapper.shared().readTree("{\"none\":null,\"empty\":\"\",\"nothing\":{}}");
@@ -88,15 +89,16 @@ class KeyExpressionTests {
 	@Test
 	void tellsConstantsApartThatImplementOneInterface() {
 		assertThat(key(OrderEvent.CREATED)).isNotEqualTo(key(InvoiceEvent.CREATED)).isEqualTo(key(OrderEvent.CREATED));
-		assertThat(key(List.of(OrderEvent.CREATED, "1"))).isNotEqualTo(key(List.of(InvoiceEvent.CREATED, "1")));
+		assertThat(key(List.<Object>of(OrderEvent.CREATED, "1")))
+			.isNotEqualTo(key(List.<Object>of(InvoiceEvent.CREATED, "1")));
 		assertThat(key(Plain.CREATED)).isEqualTo("\"CREATED\"");
 	}
 
 	@Test
 	void usesTheFormOfAType() {
 		CanonicalValues declared = new CanonicalValues(
-				List.of(CanonicalForm.of(UUID.class, (id) -> List.of("id", id.toString())),
-						CanonicalForm.of(Plain.class, (constant) -> constant.ordinal())));
+				List.<CanonicalForm<?>>of(CanonicalForm.of(UUID.class, (id) -> List.of("id", id.toString())),
+						CanonicalForm.of(Plain.class, (constant) -> List.of(constant.name()))));
 		String id = UUID.randomUUID().toString();
 		assertThat(evaluate(declared, "#a", UUID.fromString(id), null)).isNotEqualTo('"' + id + '"');
 		assertThat(evaluate(declared, "#a", Plain.CREATED, null)).isNotEqualTo("\"CREATED\"");
@@ -106,7 +108,7 @@ class KeyExpressionTests {
 	@ValueSource(strings = { "#a + ':' + #b", "#b + #a", "{#a, 'x' + #b}", "{id: #a + #b}",
 			"#a.empty ? 'none' : #a + #b", "(#a + ':') + (':' + #b)" })
 	void joinsNothingWithNull(String expression) {
-		List<@Nullable Object> nothing = Arrays.asList(null, Optional.empty(),
+		List<@Nullable Object> nothing = Arrays.<@Nullable Object>asList(null, Optional.empty(),
 				JsonMapper.shared().readTree("{\"b\":null}").path("b"));
 		assertThat(nothing).allSatisfy((value) -> assertThatExceptionOfType(EvaluationException.class)
 			.isThrownBy(() -> evaluate(expression, "acme", value))
