@@ -5,14 +5,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AdvisedSupport;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
-import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.AutowireCapableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
@@ -38,6 +41,8 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 
 	private final Map<String, Object> earlyTargets = new ConcurrentHashMap<>();
 
+	private @Nullable ConfigurableListableBeanFactory beans;
+
 	/**
 	 * Creates a post-processor.
 	 * @param advisor the advisor to add
@@ -59,6 +64,12 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 		this.placement = placement;
 		this.createsProxy = createsProxy;
 		setOrder(ORDER);
+	}
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		super.setBeanFactory(beanFactory);
+		this.beans = (beanFactory instanceof ConfigurableListableBeanFactory listable) ? listable : null;
 	}
 
 	/**
@@ -89,11 +100,21 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 		if (isPlaced(bean)) {
 			return bean;
 		}
-		Class<?> target = AopUtils.getTargetClass(bean);
-		if (this.placed instanceof AnnotatedMethodAdvisor<?> annotated && annotated.getClassFilter().matches(target)) {
-			annotated.placing(ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName)
-					: beanName, target);
+		AnnotatedMethodAdvisor<?> annotated = (this.placed instanceof AnnotatedMethodAdvisor<?> advisor
+				&& !(bean instanceof AopInfrastructureBean)
+				&& !beanName.endsWith(AutowireCapableBeanFactory.ORIGINAL_INSTANCE_SUFFIX)) ? advisor : null;
+		if (annotated != null) {
+			annotated.placing(AnnotatedMethodsCheck.displayName(beanName), AnnotatedMethodsCheck.withoutProxies(bean),
+					annotated.methodsOf(bean));
 		}
+		Object advised = advise(bean, beanName);
+		if (annotated != null && this.beans != null) {
+			AnnotatedMethodsCheck.requireAdvised(this.beans, annotated, advised);
+		}
+		return advised;
+	}
+
+	private Object advise(Object bean, String beanName) {
 		if (bean instanceof Advised advised && !(bean instanceof AopInfrastructureBean) && !advised.isFrozen()
 				&& isEligible(AopUtils.getTargetClass(bean))) {
 			advised.addAdvisor(indexIn(advised), this.placed);
@@ -115,7 +136,7 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	}
 
 	/**
-	 * {@link AnnotatedMethodsCheck} reports beans that cannot be proxied.
+	 * {@link AnnotatedMethodsCheck} refuses beans that cannot be proxied.
 	 */
 	private boolean createsProxy(Class<?> type) {
 		return !Modifier.isFinal(type.getModifiers()) && !type.isSealed() && this.createsProxy.test(type);

@@ -4,6 +4,7 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -72,13 +73,23 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	}
 
 	/**
-	 * Called before a bean that has such methods gets this advice, however late it is
-	 * created.
+	 * Called before a bean gets this advice, however late it is created.
 	 * @param beanName the name of the bean
-	 * @param targetClass the class of its target
+	 * @param instance the bean without its proxies
+	 * @param methods its methods that this advisor applies to, maybe none
 	 * @throws IdempotentConfigurationException if the bean must not have them
 	 */
-	protected void placing(String beanName, Class<?> targetClass) {
+	protected void placing(String beanName, Object instance, List<AnnotatedMethod> methods) {
+	}
+
+	/**
+	 * Finds the methods of a bean that this advisor applies to.
+	 */
+	final List<AnnotatedMethod> methodsOf(Object bean) {
+		return AnnotatedMethod.findAll(this.annotation, AnnotatedMethodsCheck.targetClass(bean))
+			.stream()
+			.filter((method) -> matches(method.method(), method.type()))
+			.toList();
 	}
 
 	/**

@@ -1,6 +1,8 @@
 package dev.idempotent.advice;
 
 import java.lang.annotation.Annotation;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -20,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AdvisedSupport;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
@@ -29,6 +32,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.Assert;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Checks at start-up that an annotation is valid on each method that has it, and that
@@ -127,8 +131,8 @@ public final class AnnotatedMethodsCheck {
 	}
 
 	/**
-	 * Finds the annotated methods that are advised in this context and in its parents. A
-	 * bean that a test has replaced is not advised.
+	 * Finds the annotated methods that are advised. A bean that a test has replaced is
+	 * not advised.
 	 * @return the methods, once for each bean
 	 */
 	public List<BeanMethod> findAdvised() {
@@ -143,14 +147,22 @@ public final class AnnotatedMethodsCheck {
 					.forEach((method) -> found.add(new BeanMethod(displayName(name), targetOf(name), method)));
 			}
 		}
-		if (this.beans.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) {
-			List<AnnotatedMethodAdvisor<?>> inherited = advisorsIn(parent, this.annotation);
-			found.addAll(new AnnotatedMethodsCheck(parent, this.annotation, inherited).findAdvised());
-		}
 		return found;
 	}
 
-	private static String displayName(String beanName) {
+	/**
+	 * Requires that a bean has the advice that its annotated methods need, when it is
+	 * created. At the start, the class of a bean may be unknown.
+	 * @throws IdempotentConfigurationException if an annotation would have no effect
+	 */
+	static void requireAdvised(ConfigurableListableBeanFactory beans, AnnotatedMethodAdvisor<?> advisor, Object bean) {
+		for (AnnotatedMethod method : advisor.methodsOf(bean)) {
+			new AnnotatedMethodsCheck(beans, advisor.annotation(), List.of(advisor)).requireAdvised(bean, method,
+					advisor);
+		}
+	}
+
+	static String displayName(String beanName) {
 		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
 	}
 
@@ -160,11 +172,34 @@ public final class AnnotatedMethodsCheck {
 	}
 
 	private @Nullable Object targetOf(String beanName) {
-		Object target = beanOf(beanName);
-		for (Object next = target; next != null; next = AopProxyUtils.getSingletonTarget(next)) {
+		Object bean = beanOf(beanName);
+		return (bean != null) ? withoutProxies(bean) : null;
+	}
+
+	static Object withoutProxies(Object bean) {
+		Object target = bean;
+		for (Object next = bean; next != null; next = AopProxyUtils.getSingletonTarget(next)) {
 			target = next;
 		}
 		return target;
+	}
+
+	/**
+	 * Returns the class of a bean without its proxies, also behind a proxy that does not
+	 * tell it.
+	 */
+	static Class<?> targetClass(Object bean) {
+		if (bean instanceof SpringProxy && !(bean instanceof Advised) && Proxy.isProxyClass(bean.getClass())) {
+			InvocationHandler handler = Proxy.getInvocationHandler(bean);
+			Field configuration = ReflectionUtils.findField(handler.getClass(), null, AdvisedSupport.class);
+			if (configuration != null) {
+				ReflectionUtils.makeAccessible(configuration);
+				Object advised = ReflectionUtils.getField(configuration, handler);
+				Class<?> target = (advised instanceof AdvisedSupport support) ? support.getTargetClass() : null;
+				return (target != null) ? target : bean.getClass();
+			}
+		}
+		return AopProxyUtils.ultimateTargetClass(bean);
 	}
 
 	/**
@@ -177,7 +212,7 @@ public final class AnnotatedMethodsCheck {
 			return type;
 		}
 		Object bean = beanOf(beanName);
-		return (bean != null) ? AopProxyUtils.ultimateTargetClass(bean) : type;
+		return (bean != null) ? targetClass(bean) : type;
 	}
 
 	private boolean isAdvised(String beanName, AnnotatedMethod method) {
@@ -191,14 +226,7 @@ public final class AnnotatedMethodsCheck {
 	}
 
 	private void check(String beanName, AnnotatedMethod method, AnnotatedMethodAdvisor<?> advisor) {
-		String obstacle = obstacle(beanName, method.type(), method.method());
-		if (obstacle != null) {
-			Class<?> alternative = advisor.alternative();
-			throw method.invalid(obstacle + ", so it cannot be advised",
-					"Annotate a method of another bean that Spring can proxy"
-							+ ((alternative != null) ? ", or use " + alternative.getSimpleName() + " in code." : "."),
-					null);
-		}
+		requireAdvised(beanOf(beanName), method, advisor);
 		if (advisor.isInnermost() && isOvertaken(beanName, method.method(), advisor)) {
 			throw method.invalid(AnnotatedMethodAdvisor.OVERTAKEN, AnnotatedMethodAdvisor.OVERTAKEN_ACTION, null);
 		}
@@ -209,6 +237,17 @@ public final class AnnotatedMethodsCheck {
 							+ "where Spring injects the bean before it is proxied, the annotation has no effect. "
 							+ "Break the cycle, for example with @Lazy",
 					this.annotation.getSimpleName(), method.describe());
+		}
+	}
+
+	private void requireAdvised(@Nullable Object bean, AnnotatedMethod method, AnnotatedMethodAdvisor<?> advisor) {
+		String obstacle = obstacle(bean, method.type(), method.method());
+		if (obstacle != null) {
+			Class<?> alternative = advisor.alternative();
+			throw method.invalid(obstacle + ", so it cannot be advised",
+					"Annotate a method of another bean that Spring can proxy"
+							+ ((alternative != null) ? ", or use " + alternative.getSimpleName() + " in code." : "."),
+					null);
 		}
 	}
 
@@ -223,8 +262,7 @@ public final class AnnotatedMethodsCheck {
 	 * Determines why a method of a bean cannot be advised.
 	 * @return the reason, as a predicate, or {@code null} if it can be advised
 	 */
-	private @Nullable String obstacle(String beanName, Class<?> type, Method method) {
-		Object bean = beanOf(beanName);
+	private @Nullable String obstacle(@Nullable Object bean, Class<?> type, Method method) {
 		boolean byInterface = AopUtils.isJdkDynamicProxy(bean);
 		String obstacle = obstacleOf(type, bean);
 		return (obstacle != null) ? obstacle : obstacleOf(type, method, byInterface ? bean : null);

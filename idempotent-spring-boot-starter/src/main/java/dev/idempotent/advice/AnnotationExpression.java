@@ -19,12 +19,16 @@ import org.springframework.expression.MethodResolver;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.OpDivide;
 import org.springframework.expression.spel.ast.OpMinus;
 import org.springframework.expression.spel.ast.OpModulus;
@@ -33,6 +37,7 @@ import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.OperatorPower;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.StringLiteral;
+import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -65,6 +70,8 @@ public final class AnnotationExpression {
 
 	private final boolean calculates;
 
+	private final boolean joins;
+
 	/**
 	 * Remember how they have read a property of a class.
 	 */
@@ -75,6 +82,7 @@ public final class AnnotationExpression {
 	private AnnotationExpression(SpelExpression expression) {
 		this.expression = expression;
 		this.calculates = contains(AnnotationExpression::isArithmetic, expression.getAST());
+		this.joins = contains(OpPlus.class::isInstance, expression.getAST());
 		PropertyAccessor members = new MapAccessor(false);
 		PropertyAccessor properties = DataBindingPropertyAccessor.forReadOnlyAccess();
 		MethodResolver resolver = DataBindingMethodResolver.forInstanceMethodInvocation();
@@ -120,9 +128,50 @@ public final class AnnotationExpression {
 	 * with a number beyond {@link #MAX_SCALE}
 	 */
 	public @Nullable Object evaluate(Map<String, ? extends @Nullable Object> variables) {
-		SimpleEvaluationContext context = context();
-		variables.forEach((name, value) -> context.setVariable(name, this.calculates ? requireLimited(value) : value));
-		return this.expression.getValue(context);
+		return this.expression.getValue(context(variables));
+	}
+
+	/**
+	 * Evaluates the expression, and requires that its {@code +} joins no nothing: SpEL
+	 * makes {@code null} the text "null". The operands are evaluated once more, except in
+	 * arguments of methods, selections and projections, which are not checked.
+	 * @param variables the values of its variables
+	 * @param nothing whether a value is nothing
+	 * @return its value
+	 * @throws EvaluationException as {@link #evaluate(Map)} does, or if an operand is
+	 * nothing
+	 */
+	public @Nullable Object evaluate(Map<String, ? extends @Nullable Object> variables,
+			Predicate<@Nullable Object> nothing) {
+		EvaluationContext context = context(variables);
+		Object value = this.expression.getValue(context);
+		if (this.joins) {
+			requireOperands(this.expression.getAST(), new ExpressionState(context), nothing);
+		}
+		return value;
+	}
+
+	private static void requireOperands(SpelNode node, ExpressionState state, Predicate<@Nullable Object> nothing) {
+		if (node instanceof Ternary) {
+			boolean first = Boolean.TRUE.equals(node.getChild(0).getValue(state));
+			requireOperands(node.getChild(first ? 1 : 2), state, nothing);
+		}
+		else if (node instanceof Elvis) {
+			Object first = node.getChild(0).getValue(state);
+			requireOperands(node.getChild((nothing.test(first) || "".equals(first)) ? 1 : 0), state, nothing);
+		}
+		else if (node instanceof OpPlus || node instanceof InlineList || node instanceof InlineMap) {
+			for (int i = 0; i < node.getChildCount(); i++) {
+				SpelNode operand = node.getChild(i);
+				requireOperands(operand, state, nothing);
+				if (node instanceof OpPlus && !(operand instanceof OpPlus) && nothing.test(operand.getValue(state))) {
+					throw new EvaluationException(
+							"An operand of + is null or empty, so that calls that lack it could have one key. Join "
+									+ "what is never null, name another text for it (#id ?: 'none'), or use a list "
+									+ "({#tenant, #id}), in which null is an element");
+				}
+			}
+		}
 	}
 
 	/**
@@ -211,8 +260,12 @@ public final class AnnotationExpression {
 		};
 	}
 
-	private SimpleEvaluationContext context() {
-		return SimpleEvaluationContext.forPropertyAccessors(this.accessors).withMethodResolvers(this.methods).build();
+	private EvaluationContext context(Map<String, ? extends @Nullable Object> variables) {
+		SimpleEvaluationContext context = SimpleEvaluationContext.forPropertyAccessors(this.accessors)
+			.withMethodResolvers(this.methods)
+			.build();
+		variables.forEach((name, value) -> context.setVariable(name, this.calculates ? requireLimited(value) : value));
+		return context;
 	}
 
 	private static boolean isArithmetic(SpelNode node) {

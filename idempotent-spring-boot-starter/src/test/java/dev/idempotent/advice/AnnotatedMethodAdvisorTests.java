@@ -9,6 +9,7 @@ import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
@@ -47,13 +48,16 @@ class AnnotatedMethodAdvisorTests {
 
 	@Test
 	void reportsAMethodThatCannotBeAdvised() {
-		try (GenericApplicationContext context = start(Unproxyable.class)) {
+		try (GenericApplicationContext context = start(Unproxyable.class, true)) {
 			assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> check(context))
 				.withMessage("The @Repeated method " + Unproxyable.class.getName()
 						+ ".say(java.lang.String) belongs to a final class, so it cannot be advised.")
 				.extracting(IdempotentConfigurationException::getAction)
 				.asString()
 				.endsWith("or use StringBuilder in code.");
+			assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> context.getBean(Unproxyable.class))
+				.withRootCauseInstanceOf(IdempotentConfigurationException.class)
+				.withMessageContaining("belongs to a final class, so it cannot be advised");
 		}
 	}
 
@@ -72,10 +76,14 @@ class AnnotatedMethodAdvisorTests {
 	}
 
 	private GenericApplicationContext start(Class<?> bean) {
+		return start(bean, false);
+	}
+
+	private GenericApplicationContext start(Class<?> bean, boolean lazy) {
 		GenericApplicationContext context = new GenericApplicationContext();
 		context.registerBean("repeated", AdvisorBeanPostProcessor.class,
 				() -> new AdvisorBeanPostProcessor(this.advisor, Placement.INNERMOST));
-		context.registerBean(bean);
+		context.registerBean(bean, (definition) -> definition.setLazyInit(lazy));
 		context.refresh();
 		return context;
 	}

@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -14,6 +15,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for mistakes in listeners, each of which stops the application.
@@ -49,6 +51,18 @@ class ListenerMistakesTests {
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(IdempotentConfigurationException.class)
 				.hasMessageContaining("is not declared by an interface of the bean's proxy"));
+	}
+
+	@Test
+	void includeAListenerThatTheStartCannotFind() {
+		this.application.withBean("late", Runnable.class, Behind::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> context.getBean("late"))
+					.havingRootCause()
+					.isInstanceOf(IdempotentConfigurationException.class)
+					.withMessageContainingAll("@RedisStreamListener", "Behind.on", "'late'", "would receive nothing");
+			});
 	}
 
 	@Test

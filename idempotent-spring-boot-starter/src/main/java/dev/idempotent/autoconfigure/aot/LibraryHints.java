@@ -30,11 +30,11 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 			"org.springframework.web.reactive.DispatcherHandler", "org.springframework.web.servlet.HandlerMapping");
 
 	/**
-	 * Their payload is read to compare two deliveries.
+	 * Their payload is read to compare two deliveries, or their entries.
 	 */
 	private static final List<String> MESSAGES = List.of("org.springframework.messaging.Message",
 			"org.apache.kafka.clients.consumer.ConsumerRecord", "org.springframework.amqp.core.Message",
-			"jakarta.jms.TextMessage");
+			"jakarta.jms.TextMessage", "org.springframework.http.HttpHeaders");
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
@@ -44,6 +44,9 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 			.registerTypeIfPresent(classLoader, "org.postgresql.PGStatement", MemberCategory.INVOKE_PUBLIC_METHODS);
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "org.springframework.web.servlet.view.RedirectView",
+					MemberCategory.ACCESS_DECLARED_FIELDS);
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, "org.springframework.aop.framework.JdkDynamicAopProxy",
 					MemberCategory.ACCESS_DECLARED_FIELDS);
 		MESSAGES.forEach((name) -> hints.reflection()
 			.registerTypeIfPresent(classLoader, name, MemberCategory.INVOKE_PUBLIC_METHODS));

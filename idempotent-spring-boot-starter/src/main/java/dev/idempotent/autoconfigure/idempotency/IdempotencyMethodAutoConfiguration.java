@@ -23,6 +23,7 @@ import jakarta.servlet.ServletRequest;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -37,6 +38,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
@@ -62,17 +64,39 @@ final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static OperationNames idempotentOperationNames(ConfigurableListableBeanFactory beanFactory,
+			Environment environment) {
+		return new OperationNames(sharedNames(beanFactory), environment.getProperty("idempotent.namespace", ""));
+	}
+
+	/**
+	 * Contexts with a common parent know no other place that all of them have.
+	 */
+	private static synchronized OperationNames.Shared sharedNames(ConfigurableBeanFactory context) {
+		ConfigurableBeanFactory root = context;
+		while (root.getParentBeanFactory() instanceof ConfigurableBeanFactory parent) {
+			root = parent;
+		}
+		String name = OperationNames.Shared.class.getName();
+		if (!root.containsSingleton(name)) {
+			root.registerSingleton(name, new OperationNames.Shared());
+		}
+		return root.getBean(name, OperationNames.Shared.class);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor idempotentLeaseAdvisor(ObjectProvider<OperationSettings> defaults,
-			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
-		return new AdvisorBeanPostProcessor(advisor(Guarantee.LEASE, defaults, settings, handlers),
+			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers, OperationNames names) {
+		return new AdvisorBeanPostProcessor(advisor(Guarantee.LEASE, defaults, settings, handlers, names),
 				Placement.AROUND_TRANSACTION);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor idempotentTransactionAdvisor(ObjectProvider<OperationSettings> defaults,
-			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
-		return new AdvisorBeanPostProcessor(advisor(Guarantee.TRANSACTION, defaults, settings, handlers),
+			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers, OperationNames names) {
+		return new AdvisorBeanPostProcessor(advisor(Guarantee.TRANSACTION, defaults, settings, handlers, names),
 				Placement.INNERMOST);
 	}
 
@@ -96,7 +120,7 @@ final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
 	SmartInitializingSingleton idempotentMethodsCheck(ConfigurableListableBeanFactory beanFactory,
-			OperationSettings defaults, StartupReport report) {
+			OperationSettings defaults, StartupReport report, OperationNames names) {
 		return () -> {
 			AnnotatedMethodsCheck check = new AnnotatedMethodsCheck(beanFactory, Idempotent.class);
 			report.addMethods(check.check()
@@ -104,7 +128,6 @@ final class IdempotencyMethodAutoConfiguration {
 				.map((method) -> OperationSummary.of(method.type(), method.method(),
 						IdempotentMethodAdvisor.annotationOf(method), defaults))
 				.toList());
-			OperationNames names = new OperationNames();
 			check.findAdvised()
 				.forEach((found) -> names.add(IdempotentMethodAdvisor.annotationOf(found.method()).name(), found.bean(),
 						found.instance(), found.method().describe()));
@@ -112,12 +135,13 @@ final class IdempotencyMethodAutoConfiguration {
 	}
 
 	/**
-	 * Gets providers only: a post-processor is created before the beans it depends on.
+	 * Gets providers only, and the names, which need no other bean: a post-processor is
+	 * created before the beans it depends on.
 	 */
 	private static IdempotentMethodAdvisor advisor(Guarantee guarantee, ObjectProvider<OperationSettings> defaults,
-			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
+			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers, OperationNames names) {
 		return new IdempotentMethodAdvisor(guarantee, defaults::getObject, settings::getObject,
-				(type, method) -> handlers.stream().anyMatch((web) -> web.include(type, method)));
+				(type, method) -> handlers.stream().anyMatch((web) -> web.include(type, method)), names);
 	}
 
 	/**

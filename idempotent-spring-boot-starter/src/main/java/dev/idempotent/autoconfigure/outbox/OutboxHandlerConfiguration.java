@@ -6,8 +6,10 @@ import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.advice.LateListeners;
 import dev.idempotent.autoconfigure.outbox.OutboxProperties.Handlers;
 import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.handler.HandlerEnvironment;
 import dev.idempotent.outbox.handler.OutboxHandlers;
@@ -16,11 +18,13 @@ import dev.idempotent.stream.PayloadConverter;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.util.function.SingletonSupplier;
@@ -33,6 +37,12 @@ import tools.jackson.databind.json.JsonMapper;
 class OutboxHandlerConfiguration {
 
 	private static final String PREFIX = OutboxTopics.HANDLERS + ":";
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LateListeners outboxLateHandlers(ConfigurableListableBeanFactory beans) {
+		return new LateListeners(beans, OutboxHandler.class);
+	}
 
 	@Bean
 	OutboxHandlers outboxHandlers(ConfigurableListableBeanFactory beans, OutboxProperties properties,

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.advice.LateListeners;
 import dev.idempotent.autoconfigure.ApplicationRedis;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
@@ -12,9 +13,11 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.stream.PayloadConverter;
 import dev.idempotent.stream.RedeliveryPolicy;
+import dev.idempotent.stream.RedisStreamListener;
 import dev.idempotent.stream.RedisStreamListenerContainer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -27,6 +30,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDeta
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -48,6 +52,12 @@ final class RedisStreamAutoConfiguration {
 	 * Applies to commands that do not block.
 	 */
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LateListeners redisStreamLateListeners(ConfigurableListableBeanFactory beans) {
+		return new LateListeners(beans, RedisStreamListener.class);
+	}
 
 	/**
 	 * Not lazy, because no other bean depends on it.

@@ -27,6 +27,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.CanonicalForm;
@@ -53,6 +54,9 @@ import org.jspecify.annotations.Nullable;
 public final class CanonicalValues {
 
 	private static final int MAX_DEPTH = 200;
+
+	private static final String CHANGEABLE = "has fields that are not final, so that its form may change between two "
+			+ "calls";
 
 	private final List<CanonicalForm<?>> forms;
 
@@ -164,25 +168,77 @@ public final class CanonicalValues {
 	 * else
 	 */
 	public boolean hasContent(@Nullable Object value) {
-		return hasContent(value, 0);
+		try {
+			return hasContent(value, 0);
+		}
+		catch (RuntimeException ex) {
+			// Its encoding says what cannot be read.
+			return true;
+		}
 	}
 
 	private boolean hasContent(@Nullable Object value, int depth) {
-		if (value == null || (value instanceof CharSequence text && text.toString().isBlank())
-				|| KnownTypes.isEmpty(value)) {
-			return false;
-		}
-		if (value instanceof Optional<?> content) {
-			return hasContent(content.get(), depth + 1);
-		}
-		if (KnownTypes.isContainer(value.getClass()) && value instanceof Collection<?> elements
-				&& !KnownTypes.isLazy(value.getClass())) {
-			return elements.stream().anyMatch((element) -> depth > MAX_DEPTH || hasContent(element, depth + 1));
+		if (value == null || depth > MAX_DEPTH) {
+			return value != null;
 		}
 		ClassForm form = this.classes.get(value.getClass());
-		return form.isKnown() ? !value.getClass().isRecord() || form.form() != null
-				: depth > MAX_DEPTH || form.obstacle() != null
-						|| form.members().stream().anyMatch((member) -> hasContent(member.valueIn(value), depth + 1));
+		if (form.form() != null) {
+			Object canonical = canonical(form.form(), value);
+			return canonical == null || hasContent(canonical, depth + 1);
+		}
+		if (!form.isKnown()) {
+			return form.obstacle() != null
+					|| form.members().stream().anyMatch((member) -> hasContent(member.valueIn(value), depth + 1));
+		}
+		if (value.getClass().isArray()) {
+			return IntStream.range(0, Array.getLength(value))
+				.anyMatch((i) -> hasContent(Array.get(value, i), depth + 1));
+		}
+		return KnownTypes.isContainer(value.getClass()) ? containsContent(value, depth) : !value.getClass().isRecord();
+	}
+
+	private boolean containsContent(Object container, int depth) {
+		if (KnownTypes.isOptional(container.getClass())) {
+			return !KnownTypes.isEmpty(container)
+					&& (!(container instanceof Optional<?> content) || hasContent(content.get(), depth + 1));
+		}
+		if (container instanceof CharSequence text) {
+			return !text.toString().isBlank();
+		}
+		if (container instanceof Map.Entry<?, ?> entry) {
+			return hasContent(entry.getValue(), depth + 1);
+		}
+		Collection<?> elements = (container instanceof Map<?, ?> map) ? map.values() : (Collection<?>) container;
+		return KnownTypes.isLazy(container.getClass())
+				|| elements.stream().anyMatch((element) -> hasContent(element, depth + 1));
+	}
+
+	/**
+	 * Returns whether a value is compared by its elements or characters alone, which can
+	 * be read without an effect.
+	 * @param value the value
+	 * @return {@code true} for texts, collections and maps of the JDK and of known
+	 * libraries
+	 */
+	public boolean isContainer(Object value) {
+		return !hasForm(value) && KnownTypes.isContainer(value.getClass()) && !KnownTypes.isLazy(value.getClass());
+	}
+
+	/**
+	 * Returns whether a value is compared by a {@link CanonicalForm}.
+	 * @param value the value
+	 * @return whether its class has one
+	 */
+	public boolean hasForm(Object value) {
+		return this.classes.get(value.getClass()).form() != null;
+	}
+
+	/**
+	 * A form of the application may return {@code null}.
+	 */
+	@SuppressWarnings("unchecked")
+	private static <T> @Nullable Object canonical(CanonicalForm<T> form, Object value) {
+		return form.canonical((T) value);
 	}
 
 	/**
@@ -192,7 +248,17 @@ public final class CanonicalValues {
 	 * known before there are values
 	 */
 	public @Nullable String obstacle(Type declared) {
-		return obstacle(declared, new HashSet<>());
+		return obstacle(declared, false, new HashSet<>());
+	}
+
+	/**
+	 * Finds a reason why no value of a declared type can be a key, or some cannot.
+	 * @param declared the type
+	 * @return the reason as in {@link #obstacle(Type)}, also a class of which
+	 * {@link #encodeKey} refuses the values
+	 */
+	public @Nullable String obstacleOfKey(Type declared) {
+		return obstacle(declared, true, new HashSet<>());
 	}
 
 	/**
@@ -285,20 +351,20 @@ public final class CanonicalValues {
 				: (declared instanceof Class<?> type && type.isArray()) ? type.getComponentType() : Object.class;
 	}
 
-	private @Nullable String obstacle(Type declared, Set<Type> seen) {
+	private @Nullable String obstacle(Type declared, boolean key, Set<Type> seen) {
 		Class<?> type = rawType(declared);
 		if (type.isPrimitive() || !seen.add(declared)) {
 			return null;
 		}
 		if (type.isArray()) {
-			return obstacle(component(declared), seen);
+			return obstacle(component(declared), key, seen);
 		}
 		if (KnownTypes.isContainer(type) && Map.class.isAssignableFrom(type)) {
-			String ofKeys = obstacle(argument(declared, 0, 2), seen);
-			return (ofKeys != null) ? ofKeys : obstacle(argument(declared, 1, 2), seen);
+			String ofKeys = obstacle(argument(declared, 0, 2), key, seen);
+			return (ofKeys != null) ? ofKeys : obstacle(argument(declared, 1, 2), key, seen);
 		}
 		if (KnownTypes.isContainer(type) && (Collection.class.isAssignableFrom(type) || type == Optional.class)) {
-			return obstacle(argument(declared, 0, 1), seen);
+			return obstacle(argument(declared, 0, 1), key, seen);
 		}
 		ClassForm form = this.classes.get(type);
 		if (form.isKnown() || (KnownTypes.isJdk(type) && KnownTypes.mayBeComparable(type))) {
@@ -306,15 +372,16 @@ public final class CanonicalValues {
 		}
 		if (form.entity() || KnownTypes.isJdk(type) || KnownTypes.obstacleByName(type) != null
 				|| !Modifier.isAbstract(type.getModifiers())) {
-			return (form.obstacle() != null) ? KnownTypes.nameOf(type) + " " + form.obstacle()
-					: obstacleOfMembers(type, form, seen);
+			String obstacle = (form.obstacle() == null && key && form.isChangeable()) ? CHANGEABLE : form.obstacle();
+			return (obstacle != null) ? KnownTypes.nameOf(type) + " " + obstacle
+					: obstacleOfMembers(type, form, key, seen);
 		}
-		return obstacleOfAny(type.getPermittedSubclasses(), seen);
+		return obstacleOfAny(type.getPermittedSubclasses(), key, seen);
 	}
 
-	private @Nullable String obstacleOfMembers(Class<?> type, ClassForm form, Set<Type> seen) {
+	private @Nullable String obstacleOfMembers(Class<?> type, ClassForm form, boolean key, Set<Type> seen) {
 		for (Member member : form.members()) {
-			String obstacle = obstacle(member.type(), seen);
+			String obstacle = obstacle(member.type(), key, seen);
 			if (obstacle != null) {
 				return "the member '" + member.name() + "' of " + KnownTypes.nameOf(type) + ": " + obstacle;
 			}
@@ -322,10 +389,10 @@ public final class CanonicalValues {
 		return null;
 	}
 
-	private @Nullable String obstacleOfAny(Class<?> @Nullable [] permitted, Set<Type> seen) {
+	private @Nullable String obstacleOfAny(Class<?> @Nullable [] permitted, boolean key, Set<Type> seen) {
 		return (permitted == null) ? null
 				: Arrays.stream(permitted)
-					.map((type) -> obstacle(type, seen))
+					.map((type) -> obstacle(type, key, seen))
 					.filter(Objects::nonNull)
 					.findFirst()
 					.orElse(null);
@@ -364,7 +431,15 @@ public final class CanonicalValues {
 	}
 
 	private ClassForm classForm(Class<?> type) {
-		CanonicalForm<?> form = formOf(type);
+		List<CanonicalForm<?>> closest = closestForms(type);
+		if (closest.size() > 1) {
+			return new ClassForm(null, null, List.of(),
+					"has two forms, those for " + closest.get(0).type().getName() + " and "
+							+ closest.get(1).type().getName()
+							+ ", of which neither is closer: declare a CanonicalForm for the class itself",
+					false, false);
+		}
+		CanonicalForm<?> form = closest.isEmpty() ? KnownTypes.formOf(type) : closest.get(0);
 		BiConsumer<CanonicalBytes, Object> scalar = KnownTypes.scalar(type);
 		if (form != null || scalar != null || type.isArray() || Enum.class.isAssignableFrom(type)
 				|| KnownTypes.isContainer(type)) {
@@ -390,15 +465,18 @@ public final class CanonicalValues {
 		return new ClassForm(null, null, members, obstacle, entity, false);
 	}
 
-	private @Nullable CanonicalForm<?> formOf(Class<?> type) {
-		CanonicalForm<?> closest = null;
-		for (CanonicalForm<?> form : this.forms) {
-			if (form.type().isAssignableFrom(type)
-					&& (closest == null || closest.type().isAssignableFrom(form.type()))) {
-				closest = form;
-			}
-		}
-		return (closest != null) ? closest : KnownTypes.messageForm(type);
+	/**
+	 * Finds the declared forms of a class that no other one of it is more specific than.
+	 */
+	private List<CanonicalForm<?>> closestForms(Class<?> type) {
+		List<CanonicalForm<?>> all = this.forms.stream()
+			.<CanonicalForm<?>>map((form) -> form)
+			.filter((form) -> form.type().isAssignableFrom(type))
+			.toList();
+		return all.stream()
+			.filter((form) -> all.stream()
+				.noneMatch((other) -> other.type() != form.type() && form.type().isAssignableFrom(other.type())))
+			.toList();
 	}
 
 	/**
@@ -486,7 +564,7 @@ public final class CanonicalValues {
 			else if (form.form() != null) {
 				writeForm(form.form(), value, omitted);
 			}
-			else if (value instanceof Enum<?> constant) {
+			else if (value instanceof Enum<?> constant && form.obstacle() == null) {
 				this.bytes.tag('e');
 				writeClass(declared, constant.getDeclaringClass());
 				this.bytes.text(constant.name());
@@ -510,10 +588,9 @@ public final class CanonicalValues {
 			return new String(characters);
 		}
 
-		@SuppressWarnings("unchecked")
-		private <T> void writeForm(CanonicalForm<T> form, Object value, OmittedMembers omitted) {
-			Object canonical = form.canonical((T) value);
-			if (canonical == null || formOf(canonical.getClass()) == (CanonicalForm<?>) form) {
+		private void writeForm(CanonicalForm<?> form, Object value, OmittedMembers omitted) {
+			Object canonical = canonical(form, value);
+			if (canonical == null || CanonicalValues.this.classes.get(canonical.getClass()).form() == form) {
 				throw refused("its CanonicalForm, the bean for " + form.type().getName()
 						+ ", returned null or a value that needs the same form");
 			}
@@ -633,8 +710,7 @@ public final class CanonicalValues {
 				throw refused(KnownTypes.nameOf(type) + " " + form.obstacle());
 			}
 			if (this.key && form.isChangeable()) {
-				throw refused(KnownTypes.nameOf(type)
-						+ " has fields that are not final, so that its form may change between two calls");
+				throw refused(KnownTypes.nameOf(type) + " " + CHANGEABLE);
 			}
 			this.bytes.tag('o');
 			writeClass(declared, type);

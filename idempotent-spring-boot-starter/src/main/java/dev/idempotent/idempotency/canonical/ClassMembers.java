@@ -46,8 +46,7 @@ final class ClassMembers {
 						"it is an inner, local or anonymous class that depends on what surrounds it");
 			}
 			for (Field field : declaredBy(each)) {
-				String name = names.add(field.getName()) ? field.getName()
-						: field.getName() + " of " + KnownTypes.nameOf(each);
+				String name = names.add(field.getName()) ? field.getName() : field.getName() + " of " + each.getName();
 				members.add(Member.of(name, field));
 			}
 		}

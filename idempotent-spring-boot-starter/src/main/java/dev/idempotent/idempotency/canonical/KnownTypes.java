@@ -9,6 +9,7 @@ import java.math.BigInteger;
 import java.net.URI;
 import java.net.URL;
 import java.nio.charset.Charset;
+import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,7 +41,9 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.Spliterator;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -55,6 +58,7 @@ import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.CanonicalForm;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.MimeType;
 
 /**
  * The values that are known by their class, and the classes whose values cannot be
@@ -102,11 +106,13 @@ final class KnownTypes {
 			Map.of("body", "body"));
 
 	/**
-	 * They keep their text.
+	 * Headers of HTTP, whose names ignore case. Those that are read only keep some
+	 * parsed.
 	 */
-	private static final Set<String> MEDIA_TYPES = Set.of("org.springframework.util.MimeType");
+	private static final String HTTP_HEADERS = "org.springframework.http.HttpHeaders";
 
-	private static final BiConsumer<CanonicalBytes, Object> MEDIA_TYPE = textual("MimeType", Object::toString);
+	private static final BiConsumer<CanonicalBytes, Object> MEDIA_TYPE = textual("MimeType",
+			(type) -> mediaType((MimeType) type));
 
 	/**
 	 * The packages of libraries whose collections and texts consist of nothing but their
@@ -154,7 +160,7 @@ final class KnownTypes {
 
 	static @Nullable BiConsumer<CanonicalBytes, Object> scalar(Class<?> type) {
 		BiConsumer<CanonicalBytes, Object> known = SCALARS.get(type);
-		if (known == null && isAny(type, MEDIA_TYPES)) {
+		if (known == null && MimeType.class.isAssignableFrom(type)) {
 			return MEDIA_TYPE;
 		}
 		if (known == null && Path.class.isAssignableFrom(type) && isJdk(type)) {
@@ -222,12 +228,15 @@ final class KnownTypes {
 	}
 
 	/**
-	 * Finds the form of the messages of a broker.
+	 * Finds the form of the messages of a broker, or of headers.
 	 * @return {@code null} for other types
 	 */
-	static @Nullable CanonicalForm<?> messageForm(@Nullable Class<?> type) {
+	static @Nullable CanonicalForm<?> formOf(@Nullable Class<?> type) {
 		if (type == null) {
 			return null;
+		}
+		if (type.getName().equals(HTTP_HEADERS)) {
+			return CanonicalForm.of(type, (headers) -> byLowerCase(read(headers, type, "headerSet")));
 		}
 		Map<String, String> members = MESSAGES.get(type.getName());
 		if (members != null) {
@@ -237,13 +246,22 @@ final class KnownTypes {
 				return read;
 			});
 		}
-		CanonicalForm<?> inherited = messageForm(type.getSuperclass());
+		CanonicalForm<?> inherited = formOf(type.getSuperclass());
 		return (inherited != null) ? inherited
 				: Stream.of(type.getInterfaces())
-					.map(KnownTypes::messageForm)
+					.map(KnownTypes::formOf)
 					.filter(Objects::nonNull)
 					.findFirst()
 					.orElse(null);
+	}
+
+	private static Map<String, Object> byLowerCase(@Nullable Object entries) {
+		Map<String, Object> byName = new HashMap<>();
+		for (Object each : (Set<?>) Objects.requireNonNull(entries)) {
+			Map.Entry<?, ?> header = (Map.Entry<?, ?>) each;
+			byName.put(header.getKey().toString().toLowerCase(Locale.ROOT), header.getValue());
+		}
+		return byName;
 	}
 
 	private static @Nullable Object read(Object message, Class<?> type, String accessor) {
@@ -355,25 +373,54 @@ final class KnownTypes {
 		for (Class<?> type : List.of(Character.class, Instant.class, LocalDate.class, LocalTime.class,
 				LocalDateTime.class, OffsetDateTime.class, OffsetTime.class, ZonedDateTime.class, Year.class,
 				YearMonth.class, MonthDay.class, Duration.class, Period.class, ZoneId.class, Currency.class, URI.class,
-				File.class, Path.class)) {
+				File.class)) {
 			text(scalars, type, Object::toString);
 		}
+		text(scalars, Path.class, KnownTypes::path);
 		text(scalars, Locale.class, (locale) -> ((Locale) locale).toLanguageTag() + ' ' + locale);
 		text(scalars, Charset.class, (charset) -> ((Charset) charset).name());
 		text(scalars, Class.class, (type) -> ((Class<?>) type).getName());
-		text(scalars, Date.class, KnownTypes::millis);
+		BiConsumer<CanonicalBytes, Object> date = textual("Date", (value) -> instant((Date) value));
+		scalars.put(Date.class, date);
 		text(scalars, URL.class, (url) -> ((URL) url).toExternalForm());
 		text(scalars, BitSet.class, Object::toString);
-		sqlType("java.sql.Date").ifPresent((type) -> text(scalars, type, KnownTypes::millis));
-		sqlType("java.sql.Time").ifPresent((type) -> text(scalars, type, KnownTypes::millis));
-		// Its text depends on the time zone of the JVM.
-		sqlType("java.sql.Timestamp")
-			.ifPresent((type) -> text(scalars, type, (value) -> ((Date) value).toInstant().toString()));
+		for (String name : List.of("java.sql.Date", "java.sql.Time", "java.sql.Timestamp")) {
+			sqlType(name).ifPresent((type) -> scalars.put(type, date));
+		}
 		return Map.copyOf(scalars);
 	}
 
-	private static String millis(Object date) {
-		return Long.toString(((Date) date).getTime());
+	/**
+	 * Subclasses are equal to a date of the same millisecond. Only a timestamp can have a
+	 * part of one, and only it can be asked for that: dates without a time refuse.
+	 */
+	private static String instant(Date date) {
+		String millis = Long.toString(date.getTime());
+		if (!date.getClass().getName().equals("java.sql.Timestamp")) {
+			return millis;
+		}
+		long beyond = Duration.between(Instant.ofEpochMilli(date.getTime()), date.toInstant()).toNanos();
+		return (beyond == 0) ? millis : millis + "+" + beyond;
+	}
+
+	/**
+	 * Two file systems, such as archives, may have the same paths.
+	 */
+	private static String path(Object value) {
+		Path path = (Path) value;
+		return path.getFileSystem().equals(FileSystems.getDefault()) ? path.toString() : path + " in " + path.toUri();
+	}
+
+	/**
+	 * Parameters have no order, and names of charsets ignore case.
+	 */
+	private static String mediaType(MimeType type) {
+		SortedMap<String, String> parameters = new TreeMap<>();
+		type.getParameters().forEach((name, value) -> parameters.put(name.toLowerCase(Locale.ROOT), value));
+		if (type.getCharset() != null) {
+			parameters.put("charset", type.getCharset().name());
+		}
+		return type.getType() + "/" + type.getSubtype() + parameters;
 	}
 
 	/**

@@ -57,7 +57,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 
 	private final BiPredicate<Class<?>, Method> handlers;
 
-	private final OperationNames names = new OperationNames();
+	private final OperationNames names;
 
 	/**
 	 * Creates an advisor.
@@ -66,14 +66,16 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	 * @param settings supplies the settings of all runs, when the first annotation is
 	 * read
 	 * @param handlers the web handlers, which are not advised
+	 * @param names the names of all operations, whatever their guarantee
 	 */
 	public IdempotentMethodAdvisor(Guarantee guarantee, Supplier<OperationSettings> defaults,
-			Supplier<MethodSettings> settings, BiPredicate<Class<?>, Method> handlers) {
+			Supplier<MethodSettings> settings, BiPredicate<Class<?>, Method> handlers, OperationNames names) {
 		super(Idempotent.class, IdempotencyTemplate.class);
 		this.guarantee = guarantee;
 		this.defaults = SingletonSupplier.of(defaults);
 		this.settings = SingletonSupplier.of(settings);
 		this.handlers = handlers;
+		this.names = names;
 	}
 
 	@Override
@@ -89,11 +91,11 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	 * Beans that are created late, or declared by an interface, are unknown at the start.
 	 */
 	@Override
-	protected void placing(String beanName, Class<?> targetClass) {
-		for (AnnotatedMethod method : AnnotatedMethod.findAll(Idempotent.class, targetClass)) {
+	protected void placing(String beanName, Object instance, List<AnnotatedMethod> methods) {
+		for (AnnotatedMethod method : methods) {
 			String name = annotationOf(method).name();
-			if (!name.isEmpty() && matches(method.method(), targetClass)) {
-				this.names.add(name, beanName, null, method.describe());
+			if (!name.isEmpty()) {
+				this.names.add(name, beanName, instance, method.describe());
 			}
 		}
 	}
@@ -254,7 +256,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 				CanonicalValues values) {
 			try {
 				MethodArguments arguments = new MethodArguments(method, ignored, values, INCOMPARABLE);
-				arguments.requireComparableKey(key);
+				arguments.requireComparableKey(method, key);
 				return arguments;
 			}
 			catch (IncomparableValueException ex) {

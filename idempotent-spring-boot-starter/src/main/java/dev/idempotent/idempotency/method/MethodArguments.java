@@ -95,16 +95,19 @@ public final class MethodArguments {
 
 	/**
 	 * Requires that a key expression that is a whole argument can tell its values apart.
+	 * @param annotated the method
 	 * @param expression the expression
-	 * @throws IncomparableValueException if it cannot
+	 * @throws dev.idempotent.IdempotentConfigurationException if it cannot
 	 */
-	public void requireComparableKey(String expression) {
+	public void requireComparableKey(AnnotatedMethod annotated, String expression) {
 		String name = expression.strip().startsWith("#") ? expression.strip().substring(1) : "";
 		int index = this.names.indexOf(name);
-		String obstacle = (index >= 0) ? this.values.obstacle(this.types.get(index)) : null;
+		String obstacle = (index >= 0) ? this.values.obstacleOfKey(this.types.get(index)) : null;
 		if (obstacle != null) {
-			throw new IncomparableValueException(
-					"has the key '" + expression + "', whose values cannot be told apart: " + obstacle);
+			throw annotated.invalid("has the key '" + expression + "', whose values cannot be told apart: " + obstacle,
+					"Select a member that identifies it, such as #" + name
+							+ ".value, or declare a bean of type CanonicalForm for the class.",
+					null);
 		}
 	}
 

@@ -90,15 +90,16 @@ public final class KeyExpression {
 	 * Evaluates the expression.
 	 * @param variables the values of its variables
 	 * @return the key: canonical JSON of texts, numbers, booleans, what has a text of its
-	 * own (a {@code UUID}, an {@code enum} constant, a date), and lists and maps of
-	 * these; a digest of the canonical form for all other values; {@code null} if the
-	 * value is null or blank
-	 * @throws EvaluationException if the values lack a property
+	 * own (a {@code UUID}, a date, a constant of an {@code enum} without interfaces), and
+	 * lists and maps of these; a digest of the canonical form for all other values;
+	 * {@code null} if the value is null or blank, or contains nothing else
+	 * @throws EvaluationException if the values lack a property, or {@code +} would join
+	 * null to a text
 	 * @throws IncomparableValueException if its value cannot be compared with others
 	 * @throws IllegalArgumentException if its value has half of a character
 	 */
 	public @Nullable String evaluate(Map<String, ? extends @Nullable Object> variables) {
-		Object value = this.expression.evaluate(variables);
+		Object value = this.expression.evaluate(variables, this::isNothing);
 		if (value instanceof String text && isCanonical(text)) {
 			return text.isBlank() ? null : '"' + text + '"';
 		}
@@ -112,41 +113,58 @@ public final class KeyExpression {
 	}
 
 	/**
-	 * Returns what JSON contains of a value, or {@link #COMPOSED} if that is not all of
-	 * it.
+	 * SpEL joins it as the text "null", or as an empty one. A text is joined as it is.
 	 */
-	private static @Nullable Object plain(@Nullable Object value, int depth) {
-		if (value instanceof Enum<?> constant) {
-			return constant.name();
-		}
-		if (value instanceof CharSequence || value instanceof Character || value instanceof UUID
-				|| (value instanceof TemporalAccessor && value.getClass().getName().startsWith("java.time."))) {
-			return value.toString();
-		}
-		if (value == null || value instanceof Boolean) {
+	private boolean isNothing(@Nullable Object operand) {
+		return !(operand instanceof CharSequence) && !this.values.hasContent(operand);
+	}
+
+	/**
+	 * Returns what JSON contains of a value, or {@link #COMPOSED} if that is not all of
+	 * it: two types may have one text.
+	 */
+	private @Nullable Object plain(@Nullable Object value, int depth) {
+		if (value == null || value instanceof String || value instanceof Boolean) {
 			return value;
 		}
-		if (value instanceof Optional<?> content) {
-			return plain(content.orElse(null), depth + 1);
-		}
-		// Reading a collection of a library may have effects.
-		if (depth > MAX_DEPTH || !value.getClass().getName().startsWith("java.")) {
+		if (depth > MAX_DEPTH || this.values.hasForm(value)) {
 			return COMPOSED;
 		}
-		if (value instanceof Number) {
-			return value;
+		if (value instanceof Enum<?> constant) {
+			return (constant.getDeclaringClass().getInterfaces().length == 0) ? constant.name() : COMPOSED;
 		}
-		if (value instanceof List<?> list) {
+		if (value instanceof Character || value instanceof UUID
+				|| (value instanceof TemporalAccessor && isJava(value))) {
+			return value.toString();
+		}
+		if (value instanceof Number) {
+			return isJava(value) ? value : COMPOSED;
+		}
+		return this.values.isContainer(value) ? plainContent(value, depth) : COMPOSED;
+	}
+
+	private @Nullable Object plainContent(Object container, int depth) {
+		if (container instanceof CharSequence) {
+			return container.toString();
+		}
+		if (container instanceof Optional<?> content) {
+			return plain(content.orElse(null), depth + 1);
+		}
+		if (container instanceof List<?> list) {
 			List<@Nullable Object> plain = new ArrayList<>();
 			list.forEach((element) -> plain.add(plain(element, depth + 1)));
 			return plain.contains(COMPOSED) ? COMPOSED : plain;
 		}
-		if (value instanceof Map<?, ?> map && map.keySet().stream().allMatch(String.class::isInstance)) {
+		if (container instanceof Map<?, ?> map && map.keySet().stream().allMatch(String.class::isInstance)) {
 			Map<String, @Nullable Object> plain = new HashMap<>();
 			map.forEach((name, element) -> plain.put((String) name, plain(element, depth + 1)));
 			return plain.containsValue(COMPOSED) ? COMPOSED : plain;
 		}
 		return COMPOSED;
+	}
+
+	private static boolean isJava(Object value) {
+		return value.getClass().getName().startsWith("java.");
 	}
 
 	private byte[] encode(Object value) {

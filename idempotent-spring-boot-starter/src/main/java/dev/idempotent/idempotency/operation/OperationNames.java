@@ -1,7 +1,10 @@
 package dev.idempotent.idempotency.operation;
 
+import java.lang.ref.WeakReference;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -12,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The names of the operations of an application that are part of their keys. Each belongs
- * to one method of one bean: two of them would answer each other's calls.
+ * to one method of one bean: two of them would answer each other's calls. Thread-safe.
  */
 public final class OperationNames {
 
@@ -22,7 +25,26 @@ public final class OperationNames {
 
 	private static final Pattern WORD_BEGIN = Pattern.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])");
 
-	private final Map<String, Owner> owners = new HashMap<>();
+	private final Shared shared;
+
+	private final String namespace;
+
+	/**
+	 * Creates names that nothing else is compared with.
+	 */
+	public OperationNames() {
+		this(new Shared(), "");
+	}
+
+	/**
+	 * Creates the names of a context.
+	 * @param shared has the names of all contexts that are compared with this one
+	 * @param namespace the namespace of its keys: those of another one differ
+	 */
+	public OperationNames(Shared shared, String namespace) {
+		this.shared = shared;
+		this.namespace = namespace;
+	}
 
 	/**
 	 * Checks that an operation whose keys include its name has one.
@@ -45,15 +67,34 @@ public final class OperationNames {
 	 * Adds an operation whose keys include its name.
 	 * @param name the name
 	 * @param bean the name of its bean
-	 * @param instance the bean, or {@code null} if it is not known, or created for each
-	 * use
+	 * @param instance the bean without its proxies, or {@code null} if it is not known
 	 * @param described the description of its method
 	 * @throws IdempotentConfigurationException if another operation has the name
 	 */
-	public synchronized void add(String name, String bean, @Nullable Object instance, String described) {
-		Owner added = new Owner(bean, instance, described);
-		Owner other = this.owners.putIfAbsent(name, added);
-		if (other != null && !other.isSame(added)) {
+	public void add(String name, String bean, @Nullable Object instance, String described) {
+		synchronized (this.shared) {
+			List<Owner> owners = this.shared.owners.computeIfAbsent(List.of(this.namespace, name),
+					(unused) -> new ArrayList<>());
+			owners.forEach((other) -> requireSame(name, other, bean, instance, described));
+			if (owners.stream().noneMatch((other) -> other.names() == this)) {
+				owners.add(new Owner(this, bean, new WeakReference<>(instance), described));
+			}
+		}
+	}
+
+	/**
+	 * Frees the names of a context that is closed.
+	 */
+	public void close() {
+		synchronized (this.shared) {
+			this.shared.owners.values().forEach((owners) -> owners.removeIf((owner) -> owner.names() == this));
+			this.shared.owners.values().removeIf(List::isEmpty);
+		}
+	}
+
+	private static void requireSame(String name, Owner other, String bean, @Nullable Object instance,
+			String described) {
+		if (!other.isSame(bean, instance, described)) {
 			throw OperationSettings.mistake(described,
 					"of the bean '%s' has the name '%s', as has %s of the bean '%s': a call of one would be answered with the result of the other"
 						.formatted(bean, name, other.described(), other.bean()),
@@ -94,16 +135,29 @@ public final class OperationNames {
 	}
 
 	/**
-	 * The bean and the method that have a name.
+	 * The names of several contexts.
 	 */
-	private record Owner(String bean, @Nullable Object instance, String described) {
+	public static final class Shared {
+
+		/**
+		 * By the namespace and the name; one owner of each context.
+		 */
+		private final Map<List<String>, List<Owner>> owners = new HashMap<>();
+
+	}
+
+	/**
+	 * The bean and the method that have a name. A bean of a session must not outlive it.
+	 */
+	private record Owner(OperationNames names, String bean, WeakReference<@Nullable Object> instance,
+			String described) {
 
 		/**
 		 * A bean may have two names, and a child context may repeat one of its parent.
 		 */
-		boolean isSame(Owner other) {
-			return this.described.equals(other.described)
-					&& (this.bean.equals(other.bean) || (this.instance != null && this.instance == other.instance));
+		boolean isSame(String otherBean, @Nullable Object other, String otherDescribed) {
+			return this.described.equals(otherDescribed)
+					&& (this.bean.equals(otherBean) || (other != null && this.instance.refersTo(other)));
 		}
 
 	}

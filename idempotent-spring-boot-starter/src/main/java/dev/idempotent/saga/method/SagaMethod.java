@@ -158,7 +158,7 @@ final class SagaMethod implements SagaDefinition {
 	private static MethodArguments arguments(AnnotatedMethod method, String key, CanonicalValues values) {
 		try {
 			MethodArguments arguments = new MethodArguments(method, new String[0], values, INCOMPARABLE);
-			arguments.requireComparableKey(key);
+			arguments.requireComparableKey(method, key);
 			return arguments;
 		}
 		catch (IncomparableValueException ex) {

@@ -128,8 +128,9 @@ public final class SagaMethods {
 	private Object beanOf(AnnotatedMethod method) {
 		String name = this.beanNames.get(method);
 		if (name == null) {
-			throw new IllegalStateException("The saga " + method.describe() + " was called while the application "
-					+ "starts. Call it later, such as in an ApplicationRunner");
+			throw new IllegalStateException("The saga " + method.describe() + " was not run: the start has not found "
+					+ "it. Call it after the start, such as in an ApplicationRunner. If that was done, declare the class "
+					+ "of its bean as the return type of the @Bean method, so that the start knows it");
 		}
 		return this.beans.getBean(name);
 	}

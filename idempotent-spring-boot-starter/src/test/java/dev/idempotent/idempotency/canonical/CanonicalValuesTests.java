@@ -4,6 +4,7 @@ import java.io.ByteArrayInputStream;
 import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.AbstractCollection;
@@ -40,6 +41,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import org.springframework.util.MimeType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -59,6 +63,31 @@ class CanonicalValuesTests {
 		assertDifferent(new Card("4111", 1), new Card("4111", 2));
 		assertDifferent(new Card("4111", 1), new Card("4242", 1));
 		assertEqual(new Card("4111", 1), new Card("4111", 1));
+	}
+
+	@Test
+	void tellsFieldsOfSuperclassesApartWhoseSimpleNamesAreEqual() {
+		assertDifferent(new Bond("a", null), new Bond(null, "a"));
+	}
+
+	@Test
+	void comparesMediaTypesAndHeadersAsTheirEqualsDoes() {
+		assertEqual(MediaType.parseMediaType("text/plain;charset=utf-8"),
+				MediaType.parseMediaType("TEXT/plain; Charset=\"UTF-8\""),
+				new MimeType("text", "plain", StandardCharsets.UTF_8));
+		assertEqual(MediaType.parseMediaType("a/b;x=1;y=2"), MediaType.parseMediaType("a/b;y=2;x=1"));
+		assertDifferent(MediaType.parseMediaType("a/b;x=1"), MediaType.parseMediaType("a/b;x=2"),
+				MediaType.parseMediaType("a/b"), MediaType.parseMediaType("a/b;X=\"1\""));
+		HttpHeaders headers = new HttpHeaders();
+		headers.setContentType(MediaType.APPLICATION_JSON);
+		HttpHeaders read = HttpHeaders.readOnlyHttpHeaders(headers);
+		assertThat(read.getContentType()).isEqualTo(MediaType.APPLICATION_JSON);
+		HttpHeaders lower = new HttpHeaders();
+		lower.add("content-type", "application/json");
+		assertEqual(headers, read, HttpHeaders.readOnlyHttpHeaders(headers), lower);
+		HttpHeaders other = new HttpHeaders();
+		other.setContentType(MediaType.TEXT_PLAIN);
+		assertDifferent(headers, other, new HttpHeaders());
 	}
 
 	@Test
@@ -269,6 +298,22 @@ class CanonicalValuesTests {
 	}
 
 	@Test
+	void refusesTwoFormsOfWhichNoneIsCloser() {
+		CanonicalValues declared = new CanonicalValues(List.<CanonicalForm<?>>of(
+				CanonicalForm.of(Labelled.class, Labelled::label), CanonicalForm.of(Numbered.class, Numbered::number),
+				CanonicalForm.of(Both.class, Both::toString)));
+		for (Object value : List.<Object>of(new Sticker("a", 1), Badge.GOLD)) {
+			assertThatExceptionOfType(IncomparableValueException.class)
+				.isThrownBy(() -> declared.encode(Object.class, value, OmittedMembers.NONE))
+				.withMessageContainingAll("two forms", Labelled.class.getName(), Numbered.class.getName(),
+						"a CanonicalForm for the class itself");
+			assertThat(declared.obstacle(value.getClass())).contains("two forms");
+		}
+		assertThat(declared.encode(Object.class, new Both("a", 1), OmittedMembers.NONE)).isNotEmpty();
+		assertThat(declared.obstacle(Both.class)).isNull();
+	}
+
+	@Test
 	void refusesAFormThatIsNone() {
 		CanonicalValues declared = new CanonicalValues(List.of(CanonicalForm.of(ByCard.class, (card) -> card)));
 		assertThatExceptionOfType(IncomparableValueException.class)
@@ -380,6 +425,50 @@ class CanonicalValuesTests {
 		Card(String number, int sequence) {
 			super(number);
 			this.number = sequence;
+		}
+
+	}
+
+	static final class Bond extends dev.idempotent.idempotency.canonical.outer.Instrument {
+
+		private final String number = "1";
+
+		Bond(@Nullable String inner, @Nullable String outer) {
+			super(inner, outer);
+		}
+
+	}
+
+	interface Labelled {
+
+		String label();
+
+	}
+
+	interface Numbered {
+
+		int number();
+
+	}
+
+	record Sticker(String label, int number) implements Labelled, Numbered {
+	}
+
+	record Both(String label, int number) implements Labelled, Numbered {
+	}
+
+	enum Badge implements Labelled, Numbered {
+
+		GOLD;
+
+		@Override
+		public String label() {
+			return "gold";
+		}
+
+		@Override
+		public int number() {
+			return 1;
 		}
 
 	}

@@ -7,6 +7,7 @@ import java.lang.reflect.Modifier;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,6 +58,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -91,7 +93,8 @@ class JdkTypesTests {
 				new Object[] { Month.MAY, Month.of(5), DayOfWeek.FRIDAY },
 				new Object[] { Date.from(NOW), Date.from(NOW), Date.from(NOW.plusMillis(1)) },
 				new Object[] { Timestamp.from(NOW), Timestamp.from(NOW), Timestamp.from(NOW.plusNanos(1)) },
-				new Object[] { new java.sql.Date(1), new java.sql.Date(1), new java.sql.Time(1) },
+				new Object[] { new java.sql.Date(1), new java.sql.Time(1), new java.sql.Date(2) },
+				new Object[] { new Date(1), new Timestamp(1), Timestamp.from(Instant.ofEpochMilli(1).plusNanos(1)) },
 				new Object[] { Currency.getInstance("EUR"), Currency.getInstance("EUR"), Currency.getInstance("USD") },
 				new Object[] { Locale.GERMANY, Locale.forLanguageTag("de-DE"), Locale.GERMAN },
 				new Object[] { URI.create("a:b"), URI.create("a:b"), URI.create("a:c") },
@@ -129,6 +132,19 @@ class JdkTypesTests {
 	@MethodSource("known")
 	void areComparedAsEqualsDoes(Object one, Object equal, Object other) {
 		assertThat(encode(one)).isEqualTo(encode(equal)).isNotEqualTo(encode(other));
+	}
+
+	@Test
+	void arePathsOfTheirFileSystem(@TempDir Path dir) throws IOException {
+		Map<String, String> create = Map.of("create", "true");
+		try (FileSystem monday = FileSystems.newFileSystem(dir.resolve("monday.zip"), create);
+				FileSystem tuesday = FileSystems.newFileSystem(dir.resolve("tuesday.zip"), create)) {
+			Path path = monday.getPath("/orders.csv");
+			assertThat(encode(path)).isEqualTo(encode(monday.getPath("/orders.csv")))
+				.isNotEqualTo(encode(tuesday.getPath("/orders.csv")))
+				.isNotEqualTo(encode(monday.getPath("orders.csv")))
+				.isNotEqualTo(encode(Path.of("/orders.csv")));
+		}
 	}
 
 	@ParameterizedTest

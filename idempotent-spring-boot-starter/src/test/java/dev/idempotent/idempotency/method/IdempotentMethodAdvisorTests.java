@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.operation.OperationNames;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.ReflectionUtils;
@@ -25,7 +26,7 @@ class IdempotentMethodAdvisorTests {
 			return OperationSettings.defaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofHours(1));
 		}, () -> {
 			throw new IllegalStateException("No call is run here");
-		}, (type, method) -> false));
+		}, (type, method) -> false, new OperationNames()));
 		Method place = UnfitMethods.Plain.class.getMethod("place", String.class);
 		assertThat(advisor.get().matches(place, UnfitMethods.Plain.class)).isTrue();
 	}

@@ -63,6 +63,13 @@ class MethodMistakesTests {
 						"Move the annotation to the web handler"),
 				arguments(UnfitMethods.IncludesHeader.class, "includes headers of requests, and is not a web handler",
 						"all arguments are compared"),
+				arguments(UnfitMethods.ChangeableKey.class,
+						"has the key '#id', whose values cannot be told apart: UnfitMethods$ChangeableId has fields that "
+								+ "are not final",
+						"such as #id.value"),
+				arguments(UnfitMethods.ChangeableMemberOfAKey.class,
+						"the member 'ids' of UnfitMethods$Batch: UnfitMethods$ChangeableId has fields",
+						"such as #batches.value"),
 				arguments(UnfitMethods.UnknownVariable.class, "no variable #order, only #id", "SpEL"),
 				arguments(UnfitMethods.Malformed.class, "key expression '#id['", "SpEL"),
 				arguments(UnfitMethods.UnknownIgnored.class, "no parameter 'sentAt', only [id]", "names of parameters"),

@@ -5,6 +5,7 @@ import java.util.Objects;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.ImportMethods;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
@@ -13,6 +14,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -20,6 +22,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -86,6 +89,21 @@ class OperationNamesTests {
 		});
 	}
 
+	/**
+	 * Under another guarantee, another advisor advises the bean.
+	 */
+	@Test
+	void refuseALateBeanUnderAnotherGuarantee() {
+		MethodApplication.with(BanksOfTwoGuarantees.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean("giro", Transfers.class).transfer("1")).isEqualTo("giro: 1");
+			assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> context.getBean("savings"))
+				.havingRootCause()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.withMessageContainingAll("'savings'", "'giro'");
+		});
+	}
+
 	@Test
 	void refuseASecondBeanBehindAnInterface() {
 		MethodApplication.with(Interfaces.class)
@@ -122,6 +140,46 @@ class OperationNamesTests {
 		MethodApplication.with(GiroBank.class)
 			.run((parent) -> child(GiroBank.class).withParent(parent.getSourceApplicationContext())
 				.run((context) -> assertThat(context).hasNotFailed()));
+	}
+
+	@Test
+	void areComparedAmongTheChildrenOfAParent() {
+		MethodApplication.with(Nothing.class).run((parent) -> {
+			ApplicationContext root = parent.getSourceApplicationContext();
+			child(GiroBank.class).withParent(root)
+				.run((giro) -> child(SavingsBank.class).withParent(root)
+					.run((context) -> failure(context).hasMessageContainingAll("'savings'", "'giro'")));
+		});
+	}
+
+	@Test
+	void areThoseOfOneNamespace() {
+		MethodApplication.with(GiroBank.class)
+			.run((parent) -> child(SavingsBank.class).withPropertyValues("idempotent.namespace=bank")
+				.withParent(parent.getSourceApplicationContext())
+				.run((context) -> assertThat(context).hasNotFailed()));
+	}
+
+	/**
+	 * As a test does that closes its context, or a configuration that is loaded again.
+	 */
+	@Test
+	void areFreeAgainWhenTheirContextIsClosed() {
+		MethodApplication.with(Nothing.class).run((parent) -> {
+			ApplicationContext root = parent.getSourceApplicationContext();
+			child(GiroBank.class).withParent(root).run((context) -> assertThat(context).hasNotFailed());
+			child(TwoBanks.class).withParent(root).run((context) -> assertThat(context).hasFailed());
+			child(SavingsBank.class).withParent(root).run((context) -> assertThat(context).hasNotFailed());
+		});
+	}
+
+	@Test
+	void stayThoseOfAParentWhenAChildIsClosedThatRepeatsThem() {
+		MethodApplication.with(GiroBank.class).run((parent) -> {
+			ApplicationContext root = parent.getSourceApplicationContext();
+			child(GiroBank.class).withParent(root).run((context) -> assertThat(context).hasNotFailed());
+			child(SavingsBank.class).withParent(root).run((context) -> assertThat(context).hasFailed());
+		});
 	}
 
 	private static ApplicationContextRunner child(Class<?> configuration) {
@@ -334,6 +392,38 @@ class OperationNamesTests {
 		@Idempotent(key = "#id", name = "transfer-by-interface")
 		public String transfer(String id) {
 			return this.bank + ": " + id;
+		}
+
+	}
+
+	static class SavingsInTransaction implements Transfers {
+
+		@Override
+		@Transactional
+		@Idempotent(key = "#id", name = "transfer-by-interface", guarantee = Guarantee.TRANSACTION)
+		public String transfer(String id) {
+			return "savings: " + id;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Nothing {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class BanksOfTwoGuarantees {
+
+		@Bean
+		Transfers giro() {
+			return new InterfaceBank("giro");
+		}
+
+		@Bean
+		@Lazy
+		Transfers savings() {
+			return new SavingsInTransaction();
 		}
 
 	}

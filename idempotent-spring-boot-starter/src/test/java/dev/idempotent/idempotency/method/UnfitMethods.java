@@ -1,5 +1,7 @@
 package dev.idempotent.idempotency.method;
 
+import java.util.List;
+
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.testing.PackagePrivateMethod;
@@ -19,6 +21,42 @@ final class UnfitMethods {
 		@Idempotent(key = "#id", name = "final-method.place")
 		public final String place(String id) {
 			return id;
+		}
+
+	}
+
+	static class ChangeableId {
+
+		private String value = "";
+
+		@Override
+		public String toString() {
+			return this.value;
+		}
+
+		void change(String changed) {
+			this.value = changed;
+		}
+
+	}
+
+	record Batch(List<ChangeableId> ids) {
+	}
+
+	static class ChangeableKey {
+
+		@Idempotent(key = "#id", name = "changeable-key.place", ignore = "*")
+		public String place(ChangeableId id) {
+			return "";
+		}
+
+	}
+
+	static class ChangeableMemberOfAKey {
+
+		@Idempotent(key = "#batches", name = "changeable-member-of-a-key.place", ignore = "*")
+		public String place(List<Batch> batches) {
+			return "";
 		}
 
 	}

@@ -5,12 +5,14 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.engine.SagaEngine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -19,6 +21,8 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
@@ -105,6 +109,51 @@ class SagaMistakesTests {
 			.extracting("action")
 			.asString()
 			.contains(action);
+	}
+
+	/**
+	 * The start does not know their class.
+	 */
+	@Test
+	void includeBeansThatAreCreatedLater() {
+		SagaApplication.with()
+			.withBean("late", Placing.class, FinalCheckout::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> assertThatExceptionOfType(BeanCreationException.class)
+				.isThrownBy(() -> context.getBean("late"))
+				.havingRootCause()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.withMessageContainingAll("@Saga", "FinalCheckout.place", "belongs to a final class"));
+		SagaApplication.with()
+			.withBean("late", Placing.class, LateCheckout::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				Placing late = context.getBean(Placing.class);
+				assertThatIllegalStateException().isThrownBy(() -> late.place("1"))
+					.withMessageContainingAll("LateCheckout.place", "was not run", "@Bean method");
+			});
+	}
+
+	interface Placing {
+
+		void place(String id);
+
+	}
+
+	static final class FinalCheckout implements Placing {
+
+		@Override
+		@Saga(key = "#id", name = "final-checkout")
+		public void place(String id) {
+		}
+
+	}
+
+	static class LateCheckout implements Placing {
+
+		@Override
+		@Saga(key = "#id", name = "late-checkout")
+		public void place(String id) {
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
