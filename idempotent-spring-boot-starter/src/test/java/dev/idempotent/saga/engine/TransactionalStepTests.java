@@ -2,15 +2,12 @@ package dev.idempotent.saga.engine;
 
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
-import java.time.Duration;
-import java.time.InstantSource;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.testing.FailingListener;
 import dev.idempotent.transaction.PendingChanges;
 import dev.idempotent.transaction.TransactionGuard;
@@ -54,9 +51,6 @@ class TransactionalStepTests {
 	private final JdbcTransactionManager manager = new JdbcTransactionManager(this.dataSource);
 
 	private final FailingListener listener = FailingListener.of(this.manager);
-
-	private final SagaStore store = new JdbcSagaStore(this.dataSource, "saga_", Duration.ofSeconds(1),
-			Duration.ofMinutes(10));
 
 	private final JdbcClient database = JdbcClient.create(this.dataSource);
 
