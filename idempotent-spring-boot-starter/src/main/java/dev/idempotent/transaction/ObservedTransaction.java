@@ -88,7 +88,7 @@ public final class ObservedTransaction {
 	private boolean observedAfterCommit;
 
 	/**
-	 * Whether the library has begun the transaction, so that nobody else goes on with it.
+	 * Whether the library has begun the transaction: then only the library ends it.
 	 */
 	private boolean own;
 
