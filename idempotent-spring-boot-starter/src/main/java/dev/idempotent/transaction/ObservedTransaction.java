@@ -324,7 +324,7 @@ public final class ObservedTransaction {
 	 * Returns whether the database may have been asked to commit.
 	 */
 	boolean mayHaveBegunCommit() {
-		return this.announced && this.committing && this.due == 0;
+		return this.announced && this.committing && this.due == 0 && !this.prevented;
 	}
 
 	private End endOf(int reported) {

@@ -9,8 +9,8 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * A listener of transactions that throws once after one has begun, or before it is
- * committed or rolled back.
+ * A listener of transactions that throws once after one has begun, before it is committed
+ * or rolled back, or after its commit.
  */
 public final class FailingListener implements TransactionExecutionListener {
 
@@ -19,6 +19,8 @@ public final class FailingListener implements TransactionExecutionListener {
 	private final AtomicReference<@Nullable RuntimeException> beforeCommit = new AtomicReference<>();
 
 	private final AtomicReference<@Nullable RuntimeException> beforeRollback = new AtomicReference<>();
+
+	private final AtomicReference<@Nullable RuntimeException> afterCommit = new AtomicReference<>();
 
 	private FailingListener() {
 	}
@@ -44,6 +46,10 @@ public final class FailingListener implements TransactionExecutionListener {
 		this.beforeRollback.set(failure);
 	}
 
+	public void failAfterCommit(RuntimeException failure) {
+		this.afterCommit.set(failure);
+	}
+
 	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
 		failOnce(transaction, this.afterBegin);
@@ -57,6 +63,11 @@ public final class FailingListener implements TransactionExecutionListener {
 	@Override
 	public void beforeRollback(TransactionExecution transaction) {
 		failOnce(transaction, this.beforeRollback);
+	}
+
+	@Override
+	public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
+		failOnce(transaction, this.afterCommit);
 	}
 
 	private static void failOnce(TransactionExecution transaction, AtomicReference<@Nullable RuntimeException> next) {
