@@ -49,7 +49,7 @@ record TargetLocation(@Nullable String scheme, String host, int port, String pat
 		URI uri = read(anyScheme ? "http://" + entry : entry);
 		Url url = normalize(uri);
 		if (url == null) {
-			throw new IllegalArgumentException(FORM + " with the scheme http or https");
+			throw new IllegalArgumentException(FORM + " with the scheme http or https and a host");
 		}
 		String authority = uri.getRawAuthority();
 		require(!authority.contains("@"), "it has user information");
