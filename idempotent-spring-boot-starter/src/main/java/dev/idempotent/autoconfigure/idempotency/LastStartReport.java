@@ -73,6 +73,8 @@ final class LastStartReport implements ApplicationListener<ContextRefreshedEvent
 
 	private final ObjectProvider<DeploymentFacts> facts;
 
+	private boolean told;
+
 	LastStartReport(ApplicationContext context, StartupReport report, ObjectProvider<SagaMethods> sagas,
 			String namespace, String application, ObjectProvider<IdempotencyStore> stores,
 			ObjectProvider<DeploymentFacts> facts) {
@@ -129,6 +131,24 @@ final class LastStartReport implements ApplicationListener<ContextRefreshedEvent
 					logger.debug("The stack trace of the failure above", ex);
 				}
 			}
+		}
+		places.forEachRemaining((place) -> compareApplication(now, place));
+	}
+
+	/**
+	 * Another application can share the store, and have a database of its own.
+	 */
+	private void compareApplication(Map<String, String> now, DeploymentFacts place) {
+		String attribute = APPLICATION + idOf(this.application);
+		try {
+			Map<String, String> last = place.reader().get().getOrDefault(this.namespace, Map.of());
+			if (now.containsKey(attribute) && !last.containsKey(attribute)) {
+				warnOfAnotherApplication(last);
+				place.adding().add(this.namespace, attribute, this.application);
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The applications that use the store could not be compared", ex);
 		}
 	}
 
@@ -195,6 +215,9 @@ final class LastStartReport implements ApplicationListener<ContextRefreshedEvent
 	 * An application that was renamed cannot be told from another one.
 	 */
 	private void warnOfAnotherApplication(Map<String, String> last) {
+		if (this.told) {
+			return;
+		}
 		Set<String> others = new TreeSet<>();
 		last.forEach((attribute, name) -> {
 			if (attribute.startsWith(APPLICATION)) {
