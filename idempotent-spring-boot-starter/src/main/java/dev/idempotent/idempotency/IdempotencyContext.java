@@ -42,6 +42,8 @@ public final class IdempotencyContext {
 
 	private final @Nullable String cancels;
 
+	private final boolean repeated;
+
 	private final @Nullable String earlierCall;
 
 	/**
@@ -67,6 +69,8 @@ public final class IdempotencyContext {
 
 	private boolean keyless;
 
+	private boolean refused;
+
 	private int attempts;
 
 	private @Nullable Answer lastAnswer;
@@ -81,23 +85,25 @@ public final class IdempotencyContext {
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, false, null, null, null);
+		this(key, token, false, null, null, false, null);
 	}
 
 	private IdempotencyContext(IdempotencyKey key, String token, boolean singleCall, @Nullable String refusal,
-			@Nullable String cancels, @Nullable String earlierCall) {
+			@Nullable String cancels, boolean repeated, @Nullable String earlierCall) {
 		this.key = key;
 		this.token = token;
 		this.singleCall = singleCall;
 		this.refusal = refusal;
 		this.cancels = cancels;
+		this.repeated = repeated;
 		this.earlierCall = earlierCall;
 	}
 
 	/**
-	 * Creates the context of a run that makes a single call to another service. That call
-	 * and its retries carry the key of the run itself; a different call fails with an
-	 * {@link IllegalStateException} and is not sent.
+	 * Creates the context of a run that makes a single call to another service, and whose
+	 * key no earlier run has sent. That call and its retries carry the key of the run
+	 * itself; a different call fails with an {@link IllegalStateException} and is not
+	 * sent.
 	 * @param key the key of the run and of its call
 	 * @param token the claimant's token
 	 * @param cancels the value of {@code Idempotency-Cancels} to send with the call, such
@@ -105,23 +111,23 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return forSingleCall(key, token, cancels, null);
+		return new IdempotencyContext(key, token, true, null, cancels, false, null);
 	}
 
 	/**
-	 * Creates the context of a run that repeats a single call to another service. If its
-	 * call is not the earlier one, it fails with an {@link IllegalStateException} and is
-	 * not sent.
+	 * Creates the context of a run that may repeat the single call of an earlier run. If
+	 * its call is not the earlier one, or would carry no key, it fails with an
+	 * {@link IllegalStateException} and is not sent.
 	 * @param key the key of the run and of its call
 	 * @param token the claimant's token
 	 * @param cancels the value of {@code Idempotency-Cancels} to send with the call
 	 * @param earlierCall the {@linkplain #singleCall() call} of the earlier run, or
-	 * {@code null} if it is not known
+	 * {@code null} if it is not known, as after a crash
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels,
 			@Nullable String earlierCall) {
-		return new IdempotencyContext(key, token, true, null, cancels, earlierCall);
+		return new IdempotencyContext(key, token, true, null, cancels, true, earlierCall);
 	}
 
 	/**
@@ -134,7 +140,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
-		return new IdempotencyContext(key, token, false, refusal, null, null);
+		return new IdempotencyContext(key, token, false, refusal, null, false, null);
 	}
 
 	/**
@@ -194,6 +200,14 @@ public final class IdempotencyContext {
 	 */
 	public boolean isSingleCall() {
 		return this.singleCall;
+	}
+
+	/**
+	 * Whether an earlier run may have made the single call of this one.
+	 * @return whether a call without a key fails
+	 */
+	public boolean isRepeated() {
+		return this.repeated;
 	}
 
 	/**
@@ -273,21 +287,45 @@ public final class IdempotencyContext {
 	}
 
 	/**
+	 * Whether a call that has an effect, and would have carried no key, was not sent.
+	 * @return whether one was refused
+	 */
+	public boolean hasRefusedKeylessCall() {
+		synchronized (this.open) {
+			return this.refused;
+		}
+	}
+
+	/**
+	 * Whether a call of this run that carried a key was not answered: the next call may
+	 * be that call, at another location of its service.
+	 * @return whether one was not answered
+	 */
+	public boolean hasUnansweredCall() {
+		synchronized (this.open) {
+			return this.unanswered.values().stream().anyMatch((numbers) -> !numbers.isEmpty());
+		}
+	}
+
+	/**
 	 * Begins an attempt of a call that has an effect, and carries no key because its URL
-	 * belongs to no known service. A run whose single call was sent before, or is open,
-	 * must not send it: it may be that call, at a location that is not known.
+	 * belongs to no known service. A run whose single call may have been sent before, or
+	 * is open, must not send it: it may be that call, at a location that is not known.
 	 * @param request the fingerprint of the call, to tell a retry from another call
 	 * @return the attempt, on which its outcome must be marked
 	 * @throws IllegalStateException if it must not be sent
 	 */
 	public CallAttempt observeKeyless(Fingerprint request) {
 		synchronized (this.open) {
-			boolean unsettled = (this.keyed == 0) ? this.earlierCall != null : !this.open.isEmpty();
+			boolean unsettled = (this.keyed == 0) ? this.repeated : !this.open.isEmpty();
 			if (this.singleCall && unsettled) {
-				this.change = "its URL belongs to no target";
-				throw new IllegalStateException("The call under the key of this run has an unknown outcome, and this "
-						+ "call would carry no key, because its URL belongs to no target. Nothing was sent. List each "
-						+ "location of the service under its name in idempotent.client.targets.");
+				this.refused = true;
+				throw new IllegalStateException("This call would carry no key, because its URL belongs to no target, "
+						+ "and the call under the key of this run has an unknown outcome"
+						+ ((this.keyed == 0) ? ", or an earlier attempt may have made it" : "")
+						+ ". Nothing was sent. If it is the same service, list each of its locations under its name in "
+						+ "idempotent.client.targets; if its calls may be repeated without a key, such as the request "
+						+ "of a token, list it in idempotent.client.repeatable.");
 			}
 			this.keyless = true;
 			return observe(request);
@@ -320,7 +358,8 @@ public final class IdempotencyContext {
 			throw new IllegalStateException(
 					"The key of this run belongs to a single call, and this is a second one, or a retry with another "
 							+ "target, method, path, query or body. Nothing was sent. Make each call in a step of its "
-							+ "own, and repeat a call unchanged.");
+							+ "own, and repeat a call unchanged. List a service whose calls may be repeated without a "
+							+ "key in idempotent.client.repeatable.");
 		}
 	}
 

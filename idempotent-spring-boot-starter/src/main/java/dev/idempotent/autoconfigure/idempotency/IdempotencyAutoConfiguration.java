@@ -20,6 +20,7 @@ import dev.idempotent.idempotency.engine.KeyAdministration;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.token.OneTimeTokens;
+import dev.idempotent.saga.method.SagaMethods;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -74,9 +75,9 @@ public final class IdempotencyAutoConfiguration {
 
 	@Bean
 	LastStartReport idempotencyLastStartReport(ApplicationContext context, StartupReport report, KeySettings keys,
-			ObjectProvider<IdempotencyStore> stores, ObjectProvider<DeploymentFacts> facts,
-			@Value("${spring.application.name:}") String applicationName) {
-		return new LastStartReport(context, report, keys.namespace(), applicationName, stores, facts);
+			ObjectProvider<SagaMethods> sagas, ObjectProvider<IdempotencyStore> stores,
+			ObjectProvider<DeploymentFacts> facts, @Value("${spring.application.name:}") String applicationName) {
+		return new LastStartReport(context, report, sagas, keys.namespace(), applicationName, stores, facts);
 	}
 
 	@Bean

@@ -72,19 +72,22 @@ final class IdempotencyClientAutoConfiguration {
 
 	static final class OnTargets extends SpringBootCondition {
 
-		private static final ConfigurationPropertyName TARGETS = ConfigurationPropertyName
-			.of("idempotent.client.targets");
+		private static final List<ConfigurationPropertyName> PROPERTIES = List.of(
+				ConfigurationPropertyName.of("idempotent.client.targets"),
+				ConfigurationPropertyName.of("idempotent.client.repeatable"));
 
 		@Override
 		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
 			ConditionMessage.Builder message = ConditionMessage.forCondition("Idempotency key propagation");
 			for (ConfigurationPropertySource source : ConfigurationPropertySources.get(context.getEnvironment())) {
-				if (source.getConfigurationProperty(TARGETS) != null
-						|| source.containsDescendantOf(TARGETS) == ConfigurationPropertyState.PRESENT) {
-					return ConditionOutcome.match(message.foundExactly(TARGETS));
+				for (ConfigurationPropertyName property : PROPERTIES) {
+					if (source.getConfigurationProperty(property) != null
+							|| source.containsDescendantOf(property) == ConfigurationPropertyState.PRESENT) {
+						return ConditionOutcome.match(message.foundExactly(property));
+					}
 				}
 			}
-			return ConditionOutcome.noMatch(message.didNotFind("property").items(TARGETS));
+			return ConditionOutcome.noMatch(message.didNotFind("properties").items(PROPERTIES));
 		}
 
 	}

@@ -220,26 +220,31 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	 *
 	 * @param targets Services that receive a derived Idempotency-Key: by name, the
 	 * locations of each as "[scheme://]host[:port][/path]". None by default.
+	 * @param repeatable Locations of services whose calls may be repeated without a key,
+	 * such as the request of a token. None by default.
 	 */
 	@ConfigurationProperties("idempotent.client")
-	record Client(@DefaultValue Map<String, List<String>> targets) {
+	record Client(@DefaultValue Map<String, List<String>> targets, @DefaultValue List<String> repeatable) {
 
 		Client {
-			parse(targets);
+			parse("targets", targets, List.of());
+			parse("repeatable", targets, repeatable);
 		}
 
 		PropagationTargets propagationTargets() {
-			return parse(this.targets);
+			return PropagationTargets.of(this.targets, this.repeatable);
 		}
 
-		private static PropagationTargets parse(Map<String, List<String>> targets) {
+		private static void parse(String property, Map<String, List<String>> targets, List<String> repeatable) {
 			try {
-				return PropagationTargets.of(targets);
+				PropagationTargets unused = PropagationTargets.of(targets, repeatable);
 			}
 			catch (IllegalArgumentException ex) {
-				throw new IdempotentConfigurationException("idempotent.client.targets: %s.".formatted(ex.getMessage()),
+				throw new IdempotentConfigurationException(
+						"idempotent.client.%s: %s.".formatted(property, ex.getMessage()),
 						"Give each service one name, and list all locations at which it can be reached, such as "
-								+ "idempotent.client.targets.payments=pay.example.com,https://api.example.com/payments.",
+								+ "idempotent.client.targets.payments=pay.example.com,https://api.example.com/payments; "
+								+ "list services whose calls may be repeated without a key in idempotent.client.repeatable.",
 						ex);
 			}
 		}

@@ -36,6 +36,13 @@ final class HandlersOwner {
 	private volatile boolean own;
 
 	/**
+	 * The handlers of this application, while the owner is unknown.
+	 */
+	private volatile Set<String> waiting = Set.of();
+
+	private volatile boolean told;
+
+	/**
 	 * Creates an owner that is not known yet.
 	 * @param table stores the owner
 	 * @param namespace identifies this application
@@ -48,11 +55,54 @@ final class HandlersOwner {
 	}
 
 	/**
-	 * Makes this application the owner if there is none.
+	 * Makes this application the owner if there is none. While the database does not
+	 * answer, that is unknown, and {@link #require} asks again.
 	 * @param handlers the names of its handlers, at least one
-	 * @throws IdempotentConfigurationException if another application is the owner
+	 * @throws IdempotentConfigurationException if another application is the owner, or
+	 * the table is missing or denied
 	 */
 	void claim(Set<String> handlers) {
+		claimLater(handlers);
+		try {
+			check();
+		}
+		catch (DataAccessException ex) {
+			DatabaseRequirements.warnOfSilence("which application the events of handlers belong to", ex);
+		}
+	}
+
+	/**
+	 * Leaves it to {@link #require} to make this application the owner.
+	 * @param handlers the names of its handlers, at least one
+	 */
+	void claimLater(Set<String> handlers) {
+		this.waiting = handlers;
+	}
+
+	/**
+	 * Requires that the owner is known. No event is delivered before. As the application
+	 * runs already, a mistake is logged with what to do, once.
+	 * @throws IdempotentConfigurationException as for {@link #claim}
+	 * @throws DataAccessException if the database does not answer
+	 */
+	void require() {
+		try {
+			check();
+		}
+		catch (IdempotentConfigurationException ex) {
+			if (!this.told) {
+				this.told = true;
+				logger.error("Outbox: no event is delivered, because {} {}", ex.getMessage(), ex.getAction());
+			}
+			throw ex;
+		}
+	}
+
+	private void check() {
+		Set<String> handlers = this.waiting;
+		if (handlers.isEmpty()) {
+			return;
+		}
 		try {
 			String owner = read();
 			if (owner == null) {
@@ -63,10 +113,11 @@ final class HandlersOwner {
 				throw refusal(handlers, owner);
 			}
 		}
-		catch (DataAccessException ex) {
-			warn(ex);
+		catch (InvalidDataAccessResourceUsageException ex) {
+			throw missing(handlers, ex);
 		}
 		this.own = true;
+		this.waiting = Set.of();
 	}
 
 	/**
@@ -87,11 +138,12 @@ final class HandlersOwner {
 	}
 
 	/**
-	 * Whether this application is the owner. Another one must not claim events of
-	 * handlers: it has none, and would discard them after a day.
+	 * Whether this application is the owner, or must become it before it delivers events.
+	 * Another one must not claim events of handlers: it has none, and would discard them
+	 * after a day.
 	 */
 	boolean isOwn() {
-		return this.own;
+		return this.own || !this.waiting.isEmpty();
 	}
 
 	private @Nullable String read() {
@@ -108,16 +160,13 @@ final class HandlersOwner {
 							.formatted(owner, this.table.name(), this.namespace, HANDLERS));
 	}
 
-	private void warn(DataAccessException failure) {
-		if (failure instanceof InvalidDataAccessResourceUsageException) {
-			logger.warn(
-					"The database lacks the table {}, or denies access to it, so it cannot be checked that no other "
-							+ "application runs the handlers of this one. {}",
-					this.table.name(), Database.howToCreateTables("<database>", "outbox", "idempotent.outbox"));
-		}
-		else {
-			DatabaseRequirements.warnOfSilence("which application the events of handlers belong to", failure);
-		}
+	private IdempotentConfigurationException missing(Set<String> handlers, DataAccessException failure) {
+		return new IdempotentConfigurationException(
+				"The database lacks the table %s, or denies access to it, so it is unknown whether another application handles the events of the @OutboxHandler methods %s."
+					.formatted(this.table.name(), handlers),
+				Database.howToCreateTables("<database>", "outbox", "idempotent.outbox")
+						+ ", and grant select and insert on it.",
+				failure);
 	}
 
 }

@@ -247,8 +247,10 @@ final class OutboxAutoConfiguration {
 	OutboxRelay outboxRelay(EventTable table, OutboxTableCheck tables, OutboxTopics topics, TopicControl control,
 			OutboxProperties properties, ObjectProvider<DeadLetterPolicy> policy,
 			ObjectProvider<OutboxObserver> observers, OutboxHandlers handlers, HandlersOwner owner) {
-		return new OutboxRelay(table, properties::blocksOnDead, topics, control, tables::requirePrivileges,
-				properties.relay(), policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers),
+		return new OutboxRelay(table, properties::blocksOnDead, topics, control, () -> {
+			owner.require();
+			tables.requirePrivileges();
+		}, properties.relay(), policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers),
 				() -> !owner.isOwn() ? List.of()
 						: Stream
 							.concat(handlers.all().stream(),

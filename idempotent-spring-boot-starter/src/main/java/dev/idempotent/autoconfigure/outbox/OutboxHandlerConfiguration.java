@@ -106,8 +106,12 @@ class OutboxHandlerConfiguration {
 				.forEach((topic) -> Handlers.requireKnown("idempotent.outbox.topics.[" + topic + "]",
 						topic.substring(PREFIX.length()), names));
 			if (!names.isEmpty()) {
-				tables.requireTables("There is an @OutboxHandler method");
-				owner.claim(names);
+				if (tables.requireTables("There is an @OutboxHandler method")) {
+					owner.claim(names);
+				}
+				else {
+					owner.claimLater(names);
+				}
 				activation.activate((names.size() == 1) ? "1 @OutboxHandler method handles events"
 						: names.size() + " @OutboxHandler methods handle events");
 			}

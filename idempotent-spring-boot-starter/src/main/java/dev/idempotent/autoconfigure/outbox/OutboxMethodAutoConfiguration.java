@@ -79,7 +79,9 @@ final class OutboxMethodAutoConfiguration {
 			int found = methods.size();
 			if (found > 0) {
 				properties.ifAvailable((outbox) -> warnOfUnusedTopics(outbox, methods, environment));
-				tables.ifAvailable((check) -> check.requireTables("There is a @TransactionalOutbox method"));
+				tables.ifAvailable((check) -> {
+					boolean unused = check.requireTables("There is a @TransactionalOutbox method");
+				});
 				TransactionRequirements.requireOtherThanJta(beanFactory, "There is a @TransactionalOutbox method");
 				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
 						: found + " @TransactionalOutbox methods append events";

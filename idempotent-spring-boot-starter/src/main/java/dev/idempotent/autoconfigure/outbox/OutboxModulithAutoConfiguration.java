@@ -94,7 +94,7 @@ final class OutboxModulithAutoConfiguration {
 								+ "serializeExternalization(true)) and give the events keys: events of the same target "
 								+ "and key are delivered in order.");
 			}
-			tables.requireTables("spring.modulith.events.externalization.mode is outbox");
+			boolean unused = tables.requireTables("spring.modulith.events.externalization.mode is outbox");
 			activation.activate("Spring Modulith externalizes events to it");
 			return new ExternalizedEventRecorder(configuration, outbox.getObject(),
 					topics.publishers()

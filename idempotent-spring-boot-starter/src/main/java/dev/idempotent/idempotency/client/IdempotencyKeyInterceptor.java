@@ -4,12 +4,17 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
 import dev.idempotent.idempotency.client.PropagationTargets.Resource;
+import dev.idempotent.idempotency.client.TargetLocation.Url;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.InvalidMediaTypeException;
@@ -25,13 +30,26 @@ import org.springframework.http.client.support.HttpRequestWrapper;
  * each call. Must be the first interceptor, so that the attempts of a retry interceptor
  * are one call. Safe methods, requests with a key of their own, and requests outside a
  * run are left unchanged. Records all calls of the run and their responses, which prove
- * the outcome of a step of a saga.
+ * the outcome of a step of a saga, but for those of services whose calls may be repeated
+ * without a key.
  */
 public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterceptor {
 
 	private static final String CANCELS_HEADER = "Idempotency-Cancels";
 
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyKeyInterceptor.class);
+
+	/**
+	 * More of them are not remembered, and not logged.
+	 */
+	private static final int LOGGED_PLACES = 100;
+
 	private final PropagationTargets targets;
+
+	/**
+	 * The places that a warning has named.
+	 */
+	private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Creates the interceptor.
@@ -48,21 +66,55 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		if (run == null) {
 			return execution.execute(request, body);
 		}
-		CallAttempt attempt = begin(run, request, body);
+		Resource resource = this.targets.find(request.getURI());
+		if (resource != null && resource.isRepeatable()) {
+			return execution.execute(request, body);
+		}
+		CallAttempt attempt = begin(run, request, resource, body);
 		String key = attempt.key();
 		return PendingCall.send(attempt, (key != null) ? withKey(request, key, run.cancels()) : request, body,
 				execution);
 	}
 
-	private CallAttempt begin(IdempotencyContext run, HttpRequest request, byte[] body) {
-		Resource resource = this.targets.find(request.getURI());
+	private CallAttempt begin(IdempotencyContext run, HttpRequest request, @Nullable Resource resource, byte[] body) {
 		Fingerprint fingerprint = fingerprint(request, resource, body);
 		if (PendingCall.isSafe(request.getMethod()) || request.getHeaders().containsHeader(PendingCall.KEY_HEADER)) {
 			return run.observe(fingerprint);
 		}
 		return (resource != null)
 				? run.derive(resource.target(), request.getMethod() + " " + resource.path(), fingerprint)
-				: run.observeKeyless(fingerprint);
+				: beginKeyless(run, request, fingerprint);
+	}
+
+	/**
+	 * Warns, once for each place, of a call without a key that may be one that was made
+	 * with a key. The application may ignore that it was not sent.
+	 */
+	private CallAttempt beginKeyless(IdempotencyContext run, HttpRequest request, Fingerprint fingerprint) {
+		try {
+			if (run.hasUnansweredCall() && !run.isSingleCall()) {
+				warn(request, "is sent without a key, although a call with a key has an unknown outcome: if it is that "
+						+ "call at another location, its service cannot recognize it");
+			}
+			return run.observeKeyless(fingerprint);
+		}
+		catch (IllegalStateException ex) {
+			warn(request, "was not sent, because it would carry no key, and may be a call of this saga whose outcome "
+					+ "is unknown");
+			throw ex;
+		}
+	}
+
+	private void warn(HttpRequest request, String what) {
+		Url url = TargetLocation.normalize(request.getURI());
+		String place = (url != null) ? url.origin() : "a URL without a host";
+		if (this.warned.size() < LOGGED_PLACES && this.warned.add(place)) {
+			logger.warn(
+					"A {} request to {}, which belongs to no target, {}. List each location of a service under its name "
+							+ "in idempotent.client.targets, and services whose calls may be repeated without a key, "
+							+ "such as the request of a token, in idempotent.client.repeatable",
+					request.getMethod(), place, what);
+		}
 	}
 
 	/**

@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 
+import dev.idempotent.idempotency.client.TargetLocation.Url;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  * it moves.
  */
 public final class PropagationTargets {
+
+	/**
+	 * In place of a name.
+	 */
+	private static final String REPEATABLE = "";
 
 	private static final Pattern NAME = Pattern.compile("(?=.{1,100}$)[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*");
 
@@ -46,6 +52,19 @@ public final class PropagationTargets {
 	 * locations, which might contain credentials
 	 */
 	public static PropagationTargets of(Map<String, ? extends List<String>> locations) {
+		return of(locations, List.of());
+	}
+
+	/**
+	 * Parses targets, and services whose calls may be repeated without a key.
+	 * @param locations the locations of each target by its name
+	 * @param repeatable the locations of services that get no key, and whose calls a run
+	 * may make at any time and again, such as the request of a token
+	 * @return the targets
+	 * @throws IllegalArgumentException as for {@link #of(Map)}, also if a location is
+	 * both
+	 */
+	public static PropagationTargets of(Map<String, ? extends List<String>> locations, List<String> repeatable) {
 		List<Place> places = new ArrayList<>();
 		Map<String, String> names = new HashMap<>();
 		Map<TargetLocation, String> owners = new HashMap<>();
@@ -60,6 +79,12 @@ public final class PropagationTargets {
 				places.add(new Place(canonical(name), location));
 			}
 		});
+		for (int i = 0; i < repeatable.size(); i++) {
+			TargetLocation location = parse("location", i, repeatable.get(i));
+			String owner = owners.get(location);
+			require(owner == null, "location[" + i + "] is also one of the target " + owner);
+			places.add(new Place(REPEATABLE, location));
+		}
 		places.sort(SPECIFIC_FIRST);
 		return new PropagationTargets(List.copyOf(places));
 	}
@@ -93,11 +118,11 @@ public final class PropagationTargets {
 
 	/**
 	 * Finds the target of a URL.
-	 * @return the name of the target and the path below its location, or {@code null} if
-	 * the URL belongs to none
+	 * @return the name of the target and the path below its location, which may be
+	 * repeatable; {@code null} if the URL belongs to none
 	 */
 	@Nullable Resource find(URI uri) {
-		URI url = this.places.isEmpty() ? null : TargetLocation.normalize(uri);
+		Url url = this.places.isEmpty() ? null : TargetLocation.normalize(uri);
 		if (url == null) {
 			return null;
 		}
@@ -118,6 +143,13 @@ public final class PropagationTargets {
 	 * @param path the path below that of the location
 	 */
 	record Resource(String target, String path) {
+
+		/**
+		 * Whether calls may be repeated, and get no key.
+		 */
+		boolean isRepeatable() {
+			return this.target.equals(REPEATABLE);
+		}
 	}
 
 }

@@ -3,6 +3,8 @@ package dev.idempotent.idempotency.client;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,13 @@ import org.jspecify.annotations.Nullable;
 record TargetLocation(@Nullable String scheme, String host, int port, String path) {
 
 	private static final String FORM = "is not of the form [scheme://]host[:port][/path]";
+
+	/**
+	 * A host with an underscore, such as the name of a service in Docker Compose, is not
+	 * one for {@link URI#getHost}.
+	 */
+	private static final Pattern UNDERSCORED = Pattern
+		.compile("(?:[^@]*@)?([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?::([0-9]{1,5}))?");
 
 	private static final int HIGHEST_PORT = 65_535;
 
@@ -38,18 +47,19 @@ record TargetLocation(@Nullable String scheme, String host, int port, String pat
 		String entry = text.strip();
 		boolean anyScheme = !entry.contains("://");
 		URI uri = read(anyScheme ? "http://" + entry : entry);
-		URI url = normalize(uri);
+		Url url = normalize(uri);
 		if (url == null) {
-			throw new IllegalArgumentException(FORM + " with the scheme http or https");
+			throw new IllegalArgumentException(FORM + " with the scheme http or https and a host");
 		}
-		require(uri.getRawUserInfo() == null, "it has user information");
+		String authority = uri.getRawAuthority();
+		require(!authority.contains("@"), "it has user information");
 		require(uri.getRawQuery() == null && uri.getRawFragment() == null, "it has a query or fragment");
-		require(!uri.getRawAuthority().endsWith(":") && url.getPort() > 0 && url.getPort() <= HIGHEST_PORT,
+		require(!authority.endsWith(":") && url.port() > 0 && url.port() <= HIGHEST_PORT,
 				"its port is not between 1 and " + HIGHEST_PORT);
 		require(uri.normalize().equals(uri), "its path has empty or relative segments");
-		boolean anyPort = anyScheme && uri.getPort() < 0;
-		return new TargetLocation(anyScheme ? null : url.getScheme(), url.getHost(), anyPort ? ANY_PORT : url.getPort(),
-				url.getRawPath().replaceAll("/+$", ""));
+		boolean anyPort = anyScheme && !authority.substring(url.host().length()).startsWith(":");
+		return new TargetLocation(anyScheme ? null : url.scheme(), url.host(), anyPort ? ANY_PORT : url.port(),
+				url.path().replaceAll("/+$", ""));
 	}
 
 	/**
@@ -58,25 +68,34 @@ record TargetLocation(@Nullable String scheme, String host, int port, String pat
 	 * @return the URL, with at least a slash as its path; {@code null} without a host or
 	 * with a scheme other than HTTP's
 	 */
-	static @Nullable URI normalize(URI uri) {
+	static @Nullable Url normalize(URI uri) {
 		String scheme = (uri.getScheme() != null) ? uri.getScheme().toLowerCase(Locale.ROOT) : "";
 		int defaultPort = scheme.equals("http") ? HTTP_PORT : scheme.equals("https") ? HTTPS_PORT : ANY_PORT;
-		if (uri.getHost() == null || defaultPort == ANY_PORT) {
+		if (defaultPort == ANY_PORT || uri.getRawAuthority() == null) {
 			return null;
 		}
-		int port = (uri.getPort() >= 0) ? uri.getPort() : defaultPort;
+		String host = uri.getHost();
+		int port = uri.getPort();
+		if (host == null) {
+			Matcher authority = UNDERSCORED.matcher(uri.getRawAuthority());
+			if (!authority.matches()) {
+				return null;
+			}
+			host = authority.group(1);
+			port = (authority.group(2) != null) ? Integer.parseInt(authority.group(2)) : ANY_PORT;
+		}
 		String path = uri.normalize().getRawPath();
-		return URI.create(
-				scheme + "://" + uri.getHost().toLowerCase(Locale.ROOT) + ":" + port + (path.isEmpty() ? "/" : path));
+		return new Url(scheme, host.toLowerCase(Locale.ROOT), (port >= 0) ? port : defaultPort,
+				path.isEmpty() ? "/" : path);
 	}
 
 	/**
 	 * Returns whether a normalized URL has exactly this host, and this path or one below
 	 * it.
 	 */
-	boolean matches(URI url) {
-		return url.getHost().equals(this.host) && (this.scheme == null || url.getScheme().equals(this.scheme))
-				&& (this.port == ANY_PORT || url.getPort() == this.port) && isBelow(url.getRawPath());
+	boolean matches(Url url) {
+		return url.host().equals(this.host) && (this.scheme == null || url.scheme().equals(this.scheme))
+				&& (this.port == ANY_PORT || url.port() == this.port) && isBelow(url.path());
 	}
 
 	private boolean isBelow(String called) {
@@ -87,8 +106,8 @@ record TargetLocation(@Nullable String scheme, String host, int port, String pat
 	 * Returns the path of a matching URL below the path of this location, with at least a
 	 * slash.
 	 */
-	String below(URI url) {
-		String rest = url.getRawPath().substring(this.path.length());
+	String below(Url url) {
+		String rest = url.path().substring(this.path.length());
 		return rest.isEmpty() ? "/" : rest;
 	}
 
@@ -101,7 +120,7 @@ record TargetLocation(@Nullable String scheme, String host, int port, String pat
 
 	private static URI read(String text) {
 		try {
-			return new URI(text).parseServerAuthority();
+			return new URI(text);
 		}
 		catch (URISyntaxException ex) {
 			// Its message contains the text.
@@ -113,6 +132,25 @@ record TargetLocation(@Nullable String scheme, String host, int port, String pat
 		if (!condition) {
 			throw new IllegalArgumentException(FORM + ": " + mistake);
 		}
+	}
+
+	/**
+	 * A normalized URL.
+	 *
+	 * @param scheme the scheme
+	 * @param host the host
+	 * @param port the port
+	 * @param path the path, at least a slash
+	 */
+	record Url(String scheme, String host, int port, String path) {
+
+		/**
+		 * Returns the place of the service, which is safe to log.
+		 */
+		String origin() {
+			return this.scheme + "://" + this.host + ":" + this.port;
+		}
+
 	}
 
 }

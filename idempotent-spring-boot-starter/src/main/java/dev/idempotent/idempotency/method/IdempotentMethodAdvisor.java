@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.method;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -34,6 +35,8 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.transaction.TransactionDefinition;
@@ -48,6 +51,11 @@ import tools.jackson.core.JacksonException;
  * determines the position of the advice.
  */
 public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<IdempotentMethodAdvisor.IdempotentMethod> {
+
+	/**
+	 * By name, because the library is optional.
+	 */
+	private static final String EXCHANGE = "org.springframework.web.service.annotation.HttpExchange";
 
 	private final Guarantee guarantee;
 
@@ -80,11 +88,21 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 
 	@Override
 	protected boolean matches(AnnotatedMethod method) {
-		if (this.handlers.test(method.type(), method.method())) {
+		if (this.handlers.test(method.type(), method.method()) || isCallOfAHandler(method)) {
 			return false;
 		}
 		Guarantee stated = annotationOf(method).guarantee();
 		return this.guarantee == ((stated != Guarantee.DEFAULT) ? stated : this.defaults.get().guarantee());
+	}
+
+	/**
+	 * Whether the annotation is that of a web handler, on an interface from which this
+	 * bean is made to call it.
+	 */
+	private static boolean isCallOfAHandler(AnnotatedMethod method) {
+		return annotationOf(method).key().isEmpty()
+				&& (method.type().isInterface() || Proxy.isProxyClass(method.type()))
+				&& MergedAnnotations.from(method.method(), SearchStrategy.TYPE_HIERARCHY).isPresent(EXCHANGE);
 	}
 
 	/**

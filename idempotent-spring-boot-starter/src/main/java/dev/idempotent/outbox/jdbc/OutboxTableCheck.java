@@ -14,6 +14,8 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.Statements;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
@@ -21,6 +23,8 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  * Checks at the start that the database can store the events of an outbox.
  */
 public final class OutboxTableCheck {
+
+	private static final Logger logger = LoggerFactory.getLogger(OutboxTableCheck.class);
 
 	private static final String REASON = " Events could be delivered in another order than that of their transactions.";
 
@@ -48,17 +52,28 @@ public final class OutboxTableCheck {
 	}
 
 	/**
-	 * Requires tables in one database.
+	 * Requires tables in one database. One that does not answer may have them: a start
+	 * with an outbox that is on asks again and tells it, and so does the relay before it
+	 * delivers an event.
 	 * @param reason why they are required: a clause for operators
+	 * @return whether the database has answered
 	 * @throws IdempotentConfigurationException if tables are missing, or the data source
 	 * routes to several databases
-	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 */
-	public void requireTables(String reason) {
+	public boolean requireTables(String reason) {
 		requireOneDatabase();
-		if (!hasTables()) {
+		boolean found;
+		try {
+			found = hasTables();
+		}
+		catch (DataAccessException ex) {
+			logger.debug("The tables of the outbox could not be checked", ex);
+			return false;
+		}
+		if (!found) {
 			throw missing(reason + ", and ");
 		}
+		return true;
 	}
 
 	/**

@@ -46,7 +46,7 @@ final class CalledStep {
 	 */
 	JournalEntry begin(JournalEntry entry) {
 		this.run.write(entry);
-		return act(entry, true);
+		return act(entry, true, true);
 	}
 
 	/**
@@ -57,7 +57,12 @@ final class CalledStep {
 	 */
 	JournalEntry repeat(JournalEntry entry) {
 		requireRemembered(entry, this.run.age(entry.name()));
-		return act(entry, false);
+		if (withoutKey(0).equals(entry.call())) {
+			// This run has recorded that, and makes another attempt.
+			this.run.write(entry.called(null));
+			return act(entry.called(null), false, true);
+		}
+		return act(entry, false, isWithoutKey(entry));
 	}
 
 	/**
@@ -73,9 +78,15 @@ final class CalledStep {
 		}
 	}
 
-	private JournalEntry act(JournalEntry entry, boolean first) {
-		IdempotencyContext context = this.call.actionContext(this.run.owner().actionKey(entry.name()), this.process,
-				entry.call());
+	/**
+	 * Calls an action.
+	 * @param first whether it was not called before
+	 * @param unsent whether no attempt has sent its key before
+	 */
+	private JournalEntry act(JournalEntry entry, boolean first, boolean unsent) {
+		IdempotencyKey key = this.run.owner().actionKey(entry.name());
+		IdempotencyContext context = unsent ? this.call.firstContext(key, this.process)
+				: this.call.repeatedContext(key, this.process, entry.call());
 		return this.run.observe(entry.name(), () -> {
 			try {
 				Object value = this.call.act(context);
@@ -93,15 +104,36 @@ final class CalledStep {
 	}
 
 	/**
-	 * Records the call whose outcome is unknown, with the release of the saga. After a
-	 * crash there is no record, and the next attempt is not compared.
+	 * Records the call whose outcome is unknown, with the release of the saga; or that
+	 * neither this attempt nor an earlier one has made a call under the key. After a
+	 * crash there is no record: the next attempt is not compared, and makes no call
+	 * without a key.
 	 */
 	private RunAbortedError remembered(JournalEntry entry, IdempotencyContext context, RunAbortedError left) {
-		String made = context.singleCall();
-		if (left.why() == Cause.UNKNOWN && made != null && !made.equals(entry.call())) {
-			this.run.keep(entry.called(made));
+		if (left.why() == Cause.UNKNOWN && context.isSingleCall()) {
+			String made = context.singleCall();
+			String call = (made == null && !context.isRepeated()) ? withoutKey(0) : made;
+			if (call != null && !call.equals(entry.call())) {
+				this.run.keep(entry.called(call));
+			}
 		}
 		return left;
+	}
+
+	/**
+	 * Whether no attempt before this one has made a call under the key. Only the next
+	 * owner can know: that owner may have made one, and died.
+	 */
+	private boolean isWithoutKey(JournalEntry entry) {
+		return withoutKey(1).equals(entry.call());
+	}
+
+	/**
+	 * Returns what is recorded in place of a call.
+	 * @param before how many owners ago
+	 */
+	private String withoutKey(int before) {
+		return "none " + (this.run.owner().epoch() - before);
 	}
 
 	/**
@@ -138,7 +170,7 @@ final class CalledStep {
 							+ ((this.call.isCancelledByKey() && context.calls().keyed() == 0)
 									? ". No call carried the key of the step: if it called its service, list that in "
 											+ "idempotent.client.targets"
-									: ""),
+									: StepCall.adviceOn(context)),
 					failure));
 		};
 	}
@@ -180,9 +212,10 @@ final class CalledStep {
 		IdempotencyKey key = this.run.owner().undoKey(entry);
 		String action = this.run.owner().actionKey(entry.name()).digest();
 		Object result = cancelled ? null : this.run.resultOf(entry, this.call.type());
-		IdempotencyContext context = IdempotencyContext.forSingleCall(key, this.process,
-				cancelled ? action + "; outcome=" + (entry.isDone() ? "done" : "unknown") : null,
-				(entry.state() == StepState.COMPENSATING) ? entry.call() : null);
+		String cancels = cancelled ? action + "; outcome=" + (entry.isDone() ? "done" : "unknown") : null;
+		IdempotencyContext context = (entry.state() != StepState.COMPENSATING || isWithoutKey(entry))
+				? IdempotencyContext.forSingleCall(key, this.process, cancels)
+				: IdempotencyContext.forSingleCall(key, this.process, cancels, entry.call());
 		this.run.observe(entry.name(), () -> {
 			try {
 				if (cancelled) {
@@ -214,8 +247,10 @@ final class CalledStep {
 		if (verdict == Verdict.REFUSED) {
 			this.run.keep(entry.undoRefused());
 		}
-		return new RunAbortedError((verdict == Verdict.UNKNOWN) ? Cause.UNKNOWN : Cause.HALT,
-				"The step '" + entry.name() + "' could not be undone: " + this.failures.describe(failure), failure);
+		return new RunAbortedError(
+				(verdict == Verdict.UNKNOWN) ? Cause.UNKNOWN : Cause.HALT, "The step '" + entry.name()
+						+ "' could not be undone: " + this.failures.describe(failure) + StepCall.adviceOn(context),
+				failure);
 	}
 
 	/**

@@ -83,6 +83,8 @@ final class SagaRun {
 
 	private boolean doubtful;
 
+	private boolean advanced;
+
 	/**
 	 * Creates the run of a saga that its first step inserts.
 	 */
@@ -246,6 +248,7 @@ final class SagaRun {
 		this.unwritten.clear();
 		this.presence = Presence.STORED;
 		this.progressAt = now;
+		this.advanced = true;
 		this.attempts = 0;
 	}
 
@@ -379,6 +382,15 @@ final class SagaRun {
 	 */
 	boolean isDoubtful() {
 		return this.doubtful;
+	}
+
+	/**
+	 * Whether an earlier owner may have begun what this run does next without a record of
+	 * it, as in a transaction that was rolled back. A write of this run proves that no
+	 * one has gone further, and the first run of a started saga has no predecessor.
+	 */
+	boolean mayRepeat() {
+		return this.fresh == null && !this.advanced && !(this.steps == 0 && this.owner.isSecond());
 	}
 
 	/**

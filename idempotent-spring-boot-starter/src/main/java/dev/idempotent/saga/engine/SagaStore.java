@@ -361,7 +361,7 @@ public interface SagaStore {
 	 * @param reason why the action was refused, or {@code null}
 	 * @param refusedUndos how many undo calls were refused, each with a key of its own
 	 * @param call the call of the action or undo in this state, if it was made and its
-	 * outcome is unknown: at most 300 characters
+	 * outcome is unknown, or which owner has made none: at most 300 characters
 	 */
 	@SuppressWarnings("ArrayRecordComponent")
 	record JournalEntry(String name, int number, StepKind kind, StepState state, byte @Nullable [] result,
@@ -496,6 +496,14 @@ public interface SagaStore {
 		 */
 		static SagaOwner first(IdempotencyKey id) {
 			return new SagaOwner(id, (ThreadLocalRandom.current().nextLong() >>> (COUNTER_BITS + 1)) << COUNTER_BITS);
+		}
+
+		/**
+		 * Whether it is the owner after the first one, which has only started the saga if
+		 * it did not run it.
+		 */
+		boolean isSecond() {
+			return (this.epoch & ((1L << COUNTER_BITS) - 1)) == 1;
 		}
 
 		/**

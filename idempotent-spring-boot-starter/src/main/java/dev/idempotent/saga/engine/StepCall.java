@@ -27,6 +27,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private static final int LAST_CLIENT_ERROR = 499;
 
+	private static final String WHERE_TO_LIST = ". If it leads to the service of the step, list that location in "
+			+ "idempotent.client.targets; if its calls may be repeated without a key, such as the request of a token, "
+			+ "list it in idempotent.client.repeatable";
+
 	private final String name;
 
 	private final Type type;
@@ -150,11 +154,21 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	/**
-	 * Returns the context of the action. Its only call carries the key of the step, which
-	 * depends on no target or URL. If the application sends that key itself, other calls
-	 * get keys of their own.
+	 * Returns the context of an action that was not called before, or has made no call
+	 * under its key. Its only call carries the key of the step, which depends on no
+	 * target or URL. If the application sends that key itself, other calls get keys of
+	 * their own.
 	 */
-	IdempotencyContext actionContext(IdempotencyKey key, String process, @Nullable String earlierCall) {
+	IdempotencyContext firstContext(IdempotencyKey key, String process) {
+		return this.actionTakesKey ? new IdempotencyContext(key, process)
+				: IdempotencyContext.forSingleCall(key, process, null);
+	}
+
+	/**
+	 * Returns the context of an action that may have been called before.
+	 * @param earlierCall its call, or {@code null} if that is not known
+	 */
+	IdempotencyContext repeatedContext(IdempotencyKey key, String process, @Nullable String earlierCall) {
 		return this.actionTakesKey ? new IdempotencyContext(key, process)
 				: IdempotencyContext.forSingleCall(key, process, null, earlierCall);
 	}
@@ -181,10 +195,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	@Nullable Object act(IdempotencyContext context) {
 		Function<String, ? extends @Nullable Object> work = Objects.requireNonNull(this.action, "The step was not run");
 		Object result = bound(context, () -> work.apply(context.key().digest()));
+		requireOneCall(context);
 		if (isCancelledByKey()) {
 			requireCall(context);
 		}
-		requireOneCall(context);
 		requireDone(context);
 		return result;
 	}
@@ -214,10 +228,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 			undo.accept(key);
 			return null;
 		});
+		requireOneCall(context);
 		if (!this.cancellationTakesKey) {
 			requireCall(context);
 		}
-		requireOneCall(context);
 		requireDone(context);
 	}
 
@@ -247,8 +261,9 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	/**
 	 * Aborts the run if an action or undo has tried to make a second call under its key,
-	 * or another one than an earlier attempt. It would try that in each attempt, and the
-	 * first call may be done.
+	 * another one than an earlier attempt, or only one without a key although an earlier
+	 * attempt may have made its call. It would try that in each attempt, and the first
+	 * call may be done.
 	 */
 	void requireOneCall(IdempotencyContext context) {
 		String change = context.changeOfCall();
@@ -262,8 +277,25 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
 					+ "' has tried to make a second call under its key, or to repeat its call with another target, "
 					+ "method, path, query or body. That was not sent. Make each call in a step of its own, and repeat "
-					+ "a call unchanged", null);
+					+ "a call unchanged. List a service whose calls may be repeated without a key in "
+					+ "idempotent.client.repeatable", null);
 		}
+		if (context.hasRefusedKeylessCall() && context.calls().keyed() == 0) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
+					+ "' has tried to make a call without a key, to a URL of no target, although an earlier attempt "
+					+ "may have made its call. That was not sent" + WHERE_TO_LIST + ", and retry the saga", null);
+		}
+	}
+
+	/**
+	 * Returns what to do about a call that would have carried no key.
+	 * @return the end of a sentence, empty if there was no such call
+	 */
+	static String adviceOn(IdempotencyContext context) {
+		return context.hasRefusedKeylessCall()
+				? ". A call without a key, to a URL of no target, was not sent while that of the step was open"
+						+ WHERE_TO_LIST
+				: "";
 	}
 
 	/**
@@ -277,7 +309,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 			throw new RunAbortedError(Cause.UNKNOWN,
 					"The outcome of the step '" + this.name + "' is unknown: it returned, but " + calls.open()
 							+ " of its " + calls.made() + " calls did not end with a status of success"
-							+ ((answer != null) ? ". The last status was " + answer.status() : ""),
+							+ ((answer != null) ? ". The last status was " + answer.status() : "") + adviceOn(context),
 					null);
 		}
 	}

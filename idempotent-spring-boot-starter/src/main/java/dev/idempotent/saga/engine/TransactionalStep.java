@@ -84,9 +84,12 @@ final class TransactionalStep {
 	 */
 	private IdempotencyContext actionContext(JournalEntry entry, boolean stored) {
 		IdempotencyKey key = this.run.owner().actionKey(entry.name());
-		return stored ? this.call.actionContext(key, this.process, null)
-				: IdempotencyContext.refusingCalls(key, this.process, "The step '" + entry.name()
-						+ "' calls a service in the transaction that stores its saga, so a "
+		if (stored) {
+			return this.run.mayRepeat() ? this.call.repeatedContext(key, this.process, null)
+					: this.call.firstContext(key, this.process);
+		}
+		return IdempotencyContext.refusingCalls(key, this.process,
+				"The step '" + entry.name() + "' calls a service in the transaction that stores its saga, so a "
 						+ "repetition would have another key. Nothing was sent. Call it in a step of its own: run");
 	}
 
@@ -96,8 +99,10 @@ final class TransactionalStep {
 	 */
 	void undo(JournalEntry entry) {
 		Object result = this.run.resultOf(entry, this.call.type());
-		IdempotencyContext context = IdempotencyContext.forSingleCall(this.run.owner().undoKey(entry), this.process,
-				null);
+		IdempotencyKey key = this.run.owner().undoKey(entry);
+		IdempotencyContext context = this.run.mayRepeat()
+				? IdempotencyContext.forSingleCall(key, this.process, null, null)
+				: IdempotencyContext.forSingleCall(key, this.process, null);
 		this.run.observe(entry.name(), () -> {
 			Outcome<?> outcome = inTransaction(entry, (changes) -> {
 				this.call.compensate(context, result);

@@ -12,14 +12,22 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.client.ResourceAccessException;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.client.support.RestClientAdapter;
+import org.springframework.web.service.annotation.PostExchange;
+import org.springframework.web.service.invoker.HttpServiceProxyFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * The same application, with lazy beans or as a job without a web server.
@@ -52,6 +60,19 @@ class ApplicationModesTests {
 			.withMessageContaining("has no key, and is not a web handler of Spring MVC");
 	}
 
+	/**
+	 * A consumer has the client of an interface that the web handler implements.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "none", "servlet" })
+	void leaveClientsOfHandlersAlone(String type) {
+		try (ConfigurableApplicationContext context = start("spring.main.web-application-type=" + type,
+				"consumer=true")) {
+			assertThatExceptionOfType(ResourceAccessException.class)
+				.isThrownBy(() -> context.getBean(PaymentApi.class).pay("one"));
+		}
+	}
+
 	private static ConfigurableApplicationContext start(String... properties) {
 		String[] arguments = Stream.concat(
 				Stream.of("idempotent.namespace=shop", "server.port=0", "spring.main.banner-mode=off",
@@ -67,6 +88,22 @@ class ApplicationModesTests {
 	@EnableAutoConfiguration
 	@Import({ Orders.class, Jobs.class, Keyless.class })
 	static class Application {
+
+		@Bean
+		@ConditionalOnBooleanProperty("consumer")
+		PaymentApi payments() {
+			return HttpServiceProxyFactory.builderFor(RestClientAdapter.create(RestClient.create("http://127.0.0.1:1")))
+				.build()
+				.createClient(PaymentApi.class);
+		}
+
+	}
+
+	interface PaymentApi {
+
+		@Idempotent
+		@PostExchange("/payments")
+		String pay(@RequestBody String body);
 
 	}
 

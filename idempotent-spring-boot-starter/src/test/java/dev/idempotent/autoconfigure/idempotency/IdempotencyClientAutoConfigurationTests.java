@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -180,8 +181,8 @@ class IdempotencyClientAutoConfigurationTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					.pay=pay.example.com, *.example.com | pay[1] is not of the form [scheme://]host[:port][/path]
-					.pay=ftp://example.com | pay[0] is not of the form [scheme://]host[:port][/path] with the scheme http or https
+					.pay=pay.example.com, *.example.com | pay[1] is not of the form [scheme://]host[:port][/path] with the scheme http or https and a host
+					.pay=ftp://example.com | pay[0] is not of the form [scheme://]host[:port][/path] with the scheme http or https and a host
 					.pay=https://u:p@example.com | pay[0] is not of the form [scheme://]host[:port][/path]: it has user information
 					.pay= | pay has no location
 					[0]=pay.example.com | the name of a target consists of at most 100 letters, digits, dashes and underscores, with a letter among them
@@ -196,6 +197,35 @@ class IdempotencyClientAutoConfigurationTests {
 				.extracting(IdempotentConfigurationException::getAction)
 				.asString()
 				.contains("pay.example.com"));
+	}
+
+	@Test
+	void leavesCallsToRepeatableServicesAlone() {
+		IdempotencyContext.bind(IdempotencyContext.forSingleCall(Samples.key(), "token", null, null));
+		this.application
+			.withPropertyValues("idempotent.client.targets.pay=pay.example.com",
+					"idempotent.client.repeatable=127.0.0.1:" + URI.create(this.downstream.url()).getPort())
+			.run((context) -> {
+				post(context.getBean(RestClient.Builder.class));
+				assertThat(this.downstream.keys()).containsExactly("none");
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					auth.example.com, *.example.com | location[1] is not of the form [scheme://]host[:port][/path] with the scheme http or https and a host
+					auth.example.com, pay.example.com | location[1] is also one of the target pay
+					""")
+	void stopsTheApplicationForAMalformedRepeatableService(String locations, String message) {
+		this.application
+			.withPropertyValues("idempotent.client.targets.pay=pay.example.com",
+					"idempotent.client.repeatable=" + locations)
+			.run((context) -> assertThat(causes(context.getStartupFailure()))
+				.filteredOn(IdempotentConfigurationException.class::isInstance)
+				.singleElement()
+				.asInstanceOf(throwable(IdempotentConfigurationException.class))
+				.hasMessage("idempotent.client.repeatable: " + message + "."));
 	}
 
 	private static List<Throwable> causes(@Nullable Throwable failure) {

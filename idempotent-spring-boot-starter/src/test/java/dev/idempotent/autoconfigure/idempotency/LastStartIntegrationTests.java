@@ -51,6 +51,26 @@ class LastStartIntegrationTests {
 		assertThat(output).contains("the namespace of 'orders' was 'shop' and is now 'store'");
 	}
 
+	/**
+	 * Also if each has a database of its own.
+	 */
+	@Test
+	void tellsOnceThatAnotherApplicationHasTheNamespaceInRedis(CapturedOutput output) {
+		for (String application : new String[] { "orders", "depot", "orders", "depot" }) {
+			new ApplicationContextRunner()
+				.withPropertyValues("spring.application.name=" + application, "idempotent.namespace=shop",
+						"spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port(),
+						"idempotent.redis.key-prefix=" + this.prefix, "idempotent.jdbc.initialize-schema=always",
+						"spring.datasource.url=jdbc:h2:mem:" + application + this.hashCode() + ";DB_CLOSE_DELAY=-1",
+						"spring.datasource.generate-unique-name=false", "idempotent.store=redis")
+				.withUserConfiguration(Application.class, Billing.class)
+				.run((context) -> assertThat(context).hasNotFailed());
+		}
+		assertThat(output).containsOnlyOnce("the namespace 'shop' was used by [orders] and is now used by 'depot'")
+			.containsOnlyOnce("and is now used by")
+			.doesNotContain(FORGOTTEN);
+	}
+
 	@Test
 	void isWrittenByInstancesThatStartAtOnce() throws InterruptedException {
 		HikariDataSource pool = postgres.connect();

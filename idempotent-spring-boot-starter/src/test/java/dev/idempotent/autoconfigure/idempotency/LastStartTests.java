@@ -6,6 +6,8 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.saga.Saga;
+import dev.idempotent.saga.SagaSteps;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -61,8 +63,43 @@ class LastStartTests {
 		assertThat(output).containsOnlyOnce(FORGOTTEN)
 			.contains("the namespace of 'orders' was 'shop' and is now 'store'");
 		start("store", Billing.class);
-		start("shop", Billing.class);
 		assertThat(output).containsOnlyOnce(FORGOTTEN);
+	}
+
+	@Test
+	void tellsEachChangeOfTheNamespace(CapturedOutput output) {
+		for (String namespace : new String[] { "shop", "store", "shop", "store" }) {
+			start(namespace, Billing.class);
+		}
+		assertThat(output.getOut().lines().filter((line) -> line.contains(FORGOTTEN))).hasSize(3)
+			.satisfiesExactly((line) -> assertThat(line).contains("was 'shop' and is now 'store'"),
+					(line) -> assertThat(line).contains("was 'store' and is now 'shop'"),
+					(line) -> assertThat(line).contains("was 'shop' and is now 'store'"));
+	}
+
+	@Test
+	void tellsWhichNamesOfSagasHaveGone(CapturedOutput output) {
+		start("shop", Checkout.class);
+		start("shop", Checkout.class);
+		assertThat(output).doesNotContain(FORGOTTEN);
+		start("shop", Renamed.class);
+		assertThat(output).containsOnlyOnce(FORGOTTEN)
+			.contains("there are no sagas with the names [checkout] any more", "@Saga(name = ...)");
+		start("store", Renamed.class);
+		assertThat(output).contains("the namespace of 'orders' was 'shop' and is now 'store'");
+	}
+
+	@Test
+	void tellsOnceThatAnotherApplicationHasTheNamespace(CapturedOutput output) {
+		String warning = "the namespace 'shop' was used by [orders] and is now used by 'depot'";
+		start("shop", Billing.class);
+		for (int i = 0; i < 2; i++) {
+			application("shop").withPropertyValues("spring.application.name=depot")
+				.withUserConfiguration(Billing.class)
+				.run((context) -> assertThat(context).hasNotFailed());
+			start("shop", Billing.class);
+		}
+		assertThat(output).containsOnlyOnce(warning).containsOnlyOnce("and is now used by").doesNotContain(FORGOTTEN);
 	}
 
 	@Test
@@ -109,7 +146,7 @@ class LastStartTests {
 		return new ApplicationContextRunner()
 			.withPropertyValues("spring.application.name=orders", "idempotent.namespace=" + namespace,
 					"spring.datasource.url=" + this.database, "idempotent.jdbc.initialize-schema=always",
-					"idempotent.store=jdbc")
+					"idempotent.saga.initialize-schema=always", "idempotent.store=jdbc")
 			.withUserConfiguration(Application.class);
 	}
 
@@ -133,6 +170,38 @@ class LastStartTests {
 		@Idempotent(key = "#id", name = "ship", guarantee = Guarantee.LEASE)
 		public String ship(String id) {
 			return id;
+		}
+
+	}
+
+	static class Checkout {
+
+		private final SagaSteps saga;
+
+		Checkout(SagaSteps saga) {
+			this.saga = saga;
+		}
+
+		@Saga(name = "checkout", key = "#id")
+		public void place(String id) {
+			this.saga.step("charge").run(() -> {
+			});
+		}
+
+	}
+
+	static class Renamed {
+
+		private final SagaSteps saga;
+
+		Renamed(SagaSteps saga) {
+			this.saga = saga;
+		}
+
+		@Saga(name = "place-order", key = "#id")
+		public void place(String id) {
+			this.saga.step("charge").run(() -> {
+			});
 		}
 
 	}

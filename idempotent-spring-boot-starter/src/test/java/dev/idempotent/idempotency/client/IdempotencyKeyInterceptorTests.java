@@ -15,9 +15,12 @@ import dev.idempotent.idempotency.Samples;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.client.MultipartBodyBuilder;
 import org.springframework.web.client.RestClient;
@@ -31,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for {@link IdempotencyKeyInterceptor} before a service that records what it is
  * sent.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class IdempotencyKeyInterceptorTests {
 
 	private final Downstream downstream = new Downstream();
@@ -244,6 +248,35 @@ class IdempotencyKeyInterceptorTests {
 		post("/cancels", "one");
 		assertThat(this.downstream.keys()).containsExactly("none", this.key.digest());
 		assertThat(this.downstream.cancels()).containsExactly("none", cancels);
+	}
+
+	@Test
+	void warnsOnceOfACallWithoutAKeyWhileOneWithAKeyIsNotAnswered(CapturedOutput output) {
+		try (Downstream unlisted = new Downstream()) {
+			RestClient listed = clientFor("127.0.0.1:" + this.downstream.port());
+			String warning = "A POST request to " + unlisted.url()
+					+ ", which belongs to no target, is sent without a key";
+			send(listed, unlisted.url() + "/alerts", "one");
+			post(listed, "/charges", "one");
+			send(listed, unlisted.url() + "/alerts", "two");
+			assertThat(output).doesNotContain(warning);
+			this.downstream.willAnswer(503);
+			assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> post(listed, "/charges", "two"));
+			for (int i = 0; i < 2; i++) {
+				send(listed, unlisted.url() + "/charges?secret=1", "two");
+			}
+			assertThat(output).containsOnlyOnce(warning).doesNotContain("secret");
+			assertThat(unlisted.keys()).containsOnly("none").hasSize(4);
+		}
+	}
+
+	@Test
+	void warnsOfACallThatIsNotSent(CapturedOutput output) {
+		IdempotencyContext.bind(IdempotencyContext.forSingleCall(this.key, "token", null, null));
+		assertThatIllegalStateException().isThrownBy(() -> post(clientFor("localhost"), "/charges", "one"))
+			.withMessageContaining("idempotent.client.repeatable");
+		assertThat(this.downstream.keys()).isEmpty();
+		assertThat(output).contains("A POST request to " + this.downstream.url(), "was not sent");
 	}
 
 	private void upload(String content) {

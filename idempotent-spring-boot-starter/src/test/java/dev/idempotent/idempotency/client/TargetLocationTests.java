@@ -25,7 +25,9 @@ class TargetLocationTests {
 			"http://pay.example.com:8080/v1, http://pay.example.com:8080/v1/charges",
 			"pay.example.com/v1, https://pay.example.com/v1", "pay.example.com/v1, https://pay.example.com/v1/",
 			"pay.example.com/v1/, https://pay.example.com/v1/charges", "localhost, http://localhost:8080/",
-			"127.0.0.1:8080, http://127.0.0.1:8080/", "[::1]:8080, http://[::1]:8080/" })
+			"127.0.0.1:8080, http://127.0.0.1:8080/", "[::1]:8080, http://[::1]:8080/",
+			"pay_service:8080, http://pay_service:8080/charges", "pay_service, http://ada@PAY_service:8080",
+			"http://pay_service, http://pay_service/", "pay_service/v1, http://pay_service/v1/charges" })
 	void matchesTheUrlsItNames(String target, String url) {
 		assertThat(matches(target, url)).isTrue();
 	}
@@ -54,7 +56,7 @@ class TargetLocationTests {
 			"pay.example.com:", "https://pay.example.com:/v1", "pay.example.com:0", "pay.example.com:65536",
 			"pay.example.com:http", "pay.example.com:-1", "*.example.com", "pay example.com", "pay.example.com?a=b",
 			"pay.example.com#a", "pay.example.com/v1?a", "user@pay.example.com", "pay.example.com/a/../b",
-			"pay.example.com//a", "p\u00e4y.example.com", "pay_service", "::1", "https://https://pay.example.com" })
+			"pay.example.com//a", "p\u00e4y.example.com", "pay_service_", "::1", "https://https://pay.example.com" })
 	void refusesAMalformedLocation(String target) {
 		assertThatIllegalArgumentException().isThrownBy(() -> TargetLocation.parse(target))
 			.withMessageStartingWith("is not of the form [scheme://]host[:port][/path]");
@@ -71,7 +73,7 @@ class TargetLocationTests {
 	}
 
 	private static boolean matches(String target, String url) {
-		URI called = TargetLocation.normalize(URI.create(url));
+		TargetLocation.Url called = TargetLocation.normalize(URI.create(url));
 		return called != null && TargetLocation.parse(target).matches(called);
 	}
 
