@@ -369,6 +369,7 @@ final class KnownTypes {
 		// Its text depends on the time zone of the JVM.
 		sqlType("java.sql.Timestamp")
 			.ifPresent((type) -> text(scalars, type, (value) -> ((Date) value).toInstant().toString()));
+		scalars.putAll(JdkScalars.ALL);
 		return Map.copyOf(scalars);
 	}
 
@@ -396,7 +397,7 @@ final class KnownTypes {
 		scalars.put(type, textual(type.getSimpleName(), text));
 	}
 
-	private static BiConsumer<CanonicalBytes, Object> textual(String name, Function<Object, String> text) {
+	static BiConsumer<CanonicalBytes, Object> textual(String name, Function<Object, String> text) {
 		return (bytes, value) -> {
 			bytes.tag('s');
 			bytes.text(name);

@@ -104,11 +104,18 @@ final class MethodRun {
 	}
 
 	/**
-	 * Flushes work under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}.
+	 * Flushes work in a transaction that is still open, so that its result has what the
+	 * flush generates.
 	 */
 	void flushWork() {
 		if (this.transaction != null) {
 			this.transaction.flushWork();
+		}
+		else if (this.joined) {
+			ObservedTransaction open = ObservedTransaction.known();
+			if (open != null && !open.isCommitting() && open.changes() != null) {
+				open.changes().flush();
+			}
 		}
 	}
 

@@ -198,6 +198,7 @@ final class SagaBody {
 			throw new RunAbortedError(Cause.COLLECTED);
 		}
 		requireRunning();
+		this.run.definition().requireStepResult(call.name(), call.type());
 		JournalEntry entry = this.run.begin(call.name(), kind);
 		return kind.isTransactional() ? new TransactionalStep(this.run, call).act(entry)
 				: new CalledStep(this.run, call).begin(entry);
