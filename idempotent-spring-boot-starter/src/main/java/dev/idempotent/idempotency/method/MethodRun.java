@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -14,6 +15,7 @@ import dev.idempotent.idempotency.engine.Claimant;
 import dev.idempotent.idempotency.engine.TransactionalClaimant;
 import dev.idempotent.transaction.End;
 import dev.idempotent.transaction.ObservedTransaction;
+import dev.idempotent.transaction.PendingChanges;
 import dev.idempotent.transaction.TransactionParticipant;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -113,8 +115,8 @@ final class MethodRun {
 		}
 		else if (this.joined) {
 			ObservedTransaction open = ObservedTransaction.known();
-			if (open != null && !open.isCommitting() && open.changes() != null) {
-				open.changes().flush();
+			if (open != null && !open.isCommitting()) {
+				Objects.requireNonNullElseGet(open.changes(), PendingChanges::ofThread).flush();
 			}
 		}
 	}

@@ -119,7 +119,7 @@ public final class ResultCodec {
 		if (obstacle != null) {
 			throw new IllegalArgumentException("The result of " + this.described + " is a " + this.type.toCanonical()
 					+ ", which cannot be compared with what a retry would get: " + obstacle
-					+ ". Nothing was done. Return a type of your own that consists of values, such as a record, or "
+					+ ". The work was not run. Return a type of your own that consists of values, such as a record, or "
 					+ "declare a bean of type CanonicalForm for the class");
 		}
 		return this;
