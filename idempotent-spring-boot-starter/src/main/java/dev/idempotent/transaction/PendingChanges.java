@@ -6,6 +6,8 @@ import java.util.stream.Collectors;
 import org.hibernate.FlushMode;
 import org.hibernate.engine.spi.SessionImplementor;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.support.DataAccessUtils;
+import org.springframework.orm.jpa.EntityManagerFactoryUtils;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionStatus;
@@ -52,6 +54,15 @@ public final class PendingChanges {
 	}
 
 	/**
+	 * Returns the changes of the sessions in transactions of the calling thread, whose
+	 * begin was not observed.
+	 * @return the changes
+	 */
+	public static PendingChanges ofThread() {
+		return new PendingChanges(null, sessions());
+	}
+
+	/**
 	 * Returns the changes of a transaction that cannot be flushed.
 	 * @return those that are not written before the commit
 	 */
@@ -63,8 +74,14 @@ public final class PendingChanges {
 	 * Writes the changes before the commit, unless the application flushes them manually.
 	 */
 	public void flush() {
-		if (this.transaction != null && (!HIBERNATE || HibernateSessions.allowFlush(this.sessions))) {
+		if (HIBERNATE && !HibernateSessions.allowFlush(this.sessions)) {
+			return;
+		}
+		if (this.transaction != null) {
 			this.transaction.flush();
+		}
+		else if (HIBERNATE) {
+			HibernateSessions.flush(this.sessions);
 		}
 	}
 
@@ -97,6 +114,16 @@ public final class PendingChanges {
 				.filter((resource) -> resource instanceof EntityManagerHolder holder
 						&& holder.isSynchronizedWithTransaction())
 				.collect(Collectors.toUnmodifiableSet());
+		}
+
+		static void flush(Set<Object> holders) {
+			try {
+				holders.forEach((holder) -> ((EntityManagerHolder) holder).getEntityManager().flush());
+			}
+			catch (RuntimeException ex) {
+				throw DataAccessUtils.translateIfNecessary(ex,
+						EntityManagerFactoryUtils::convertJpaAccessExceptionIfPossible);
+			}
 		}
 
 		/**

@@ -146,6 +146,10 @@ final class CanonicalBytes {
 		return true;
 	}
 
+	int length() {
+		return this.length;
+	}
+
 	byte[] toBytes() {
 		return Arrays.copyOf(this.bytes, this.length);
 	}

@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
-import java.util.Iterator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,10 +22,6 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.SortedSet;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -33,6 +29,7 @@ import java.util.stream.Stream;
 import dev.idempotent.idempotency.CanonicalForm;
 import dev.idempotent.idempotency.canonical.ClassMembers.Member;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
  * The canonical form of values: the same bytes for equal values, and different bytes for
@@ -48,8 +45,8 @@ import org.jspecify.annotations.Nullable;
  * <li>A value whose class is not the declared one includes the name of its class.
  * </ul>
  * What it cannot see it refuses: proxies, persistent entities, collections that are
- * loaded when they are read, classes without members, and those of the JDK that are no
- * values.
+ * loaded when they are read, classes without members where the declared type tells them,
+ * and those of the JDK that are no values.
  */
 public final class CanonicalValues {
 
@@ -58,7 +55,14 @@ public final class CanonicalValues {
 	private static final String CHANGEABLE = "has fields that are not final, so that its form may change between two "
 			+ "calls";
 
+	/**
+	 * How much of a path is told.
+	 */
+	private static final int MAX_PATH = 12;
+
 	private final List<CanonicalForm<?>> forms;
+
+	private final Map<Type, String> obstacles = new ConcurrentReferenceHashMap<>();
 
 	private final ClassValue<ClassForm> classes = new ClassValue<>() {
 
@@ -131,34 +135,28 @@ public final class CanonicalValues {
 		}
 		byte[] first = encoded(new Encoder(true, false), declared, one, OmittedMembers.NONE);
 		byte[] second = encoded(new Encoder(true, false), declared, other, OmittedMembers.NONE);
-		return Arrays.equals(first, second) ? null : place(declared, one, other);
+		int at = Arrays.mismatch(first, second);
+		return (at < 0) ? null : place(place(declared, one, at), place(declared, other, at));
 	}
 
 	/**
-	 * Finds the first difference that is not one of a part.
+	 * Finds the innermost place that contains a byte of the form of a value.
 	 */
-	private String place(Type declared, Object one, Object other) {
-		SortedMap<String, byte[]> first = parts(declared, one);
-		SortedMap<String, byte[]> second = parts(declared, other);
-		SortedSet<String> different = new TreeSet<>(first.keySet());
-		different.addAll(second.keySet());
-		different.removeIf((place) -> Arrays.equals(first.get(place), second.get(place)));
-		String found = "";
-		for (String place : different) {
-			if (!place.startsWith(found)) {
-				break;
-			}
-			found = place;
-		}
-		return found;
+	private String place(Type declared, Object value, int at) {
+		Encoder encoder = new Encoder(true, false);
+		encoder.wanted = at;
+		encoder.encode(declared, value, OmittedMembers.NONE);
+		return (encoder.found != null) ? encoder.found : "";
 	}
 
-	private SortedMap<String, byte[]> parts(Type declared, Object value) {
-		Encoder encoder = new Encoder(true, false);
-		SortedMap<String, byte[]> parts = new TreeMap<>();
-		encoder.parts = parts;
-		encoder.encode(declared, value, OmittedMembers.NONE);
-		return parts;
+	/**
+	 * If one value lacks a member, what it has there is the member behind that.
+	 */
+	private static String place(String ofOne, String ofOther) {
+		if (ofOne.startsWith(ofOther) || ofOther.startsWith(ofOne)) {
+			return (ofOne.length() > ofOther.length()) ? ofOne : ofOther;
+		}
+		return (ofOne.compareTo(ofOther) < 0) ? ofOne : ofOther;
 	}
 
 	/**
@@ -248,7 +246,7 @@ public final class CanonicalValues {
 	 * known before there are values
 	 */
 	public @Nullable String obstacle(Type declared) {
-		return obstacle(declared, false, new HashSet<>());
+		return obstacle(declared, false, false, new HashSet<>());
 	}
 
 	/**
@@ -258,7 +256,19 @@ public final class CanonicalValues {
 	 * {@link #encodeKey} refuses the values
 	 */
 	public @Nullable String obstacleOfKey(Type declared) {
-		return obstacle(declared, true, new HashSet<>());
+		return obstacle(declared, true, false, new HashSet<>());
+	}
+
+	/**
+	 * Finds a reason why values of a declared type cannot be compared with what is read
+	 * from their stored form. Entities can.
+	 * @param declared the type
+	 * @return the reason, or {@code null} if none is known before there are values
+	 */
+	public @Nullable String obstacleToDifference(Type declared) {
+		String known = this.obstacles.computeIfAbsent(declared,
+				(type) -> Objects.requireNonNullElse(obstacle(type, false, true, new HashSet<>()), ""));
+		return known.isEmpty() ? null : known;
 	}
 
 	/**
@@ -351,20 +361,20 @@ public final class CanonicalValues {
 				: (declared instanceof Class<?> type && type.isArray()) ? type.getComponentType() : Object.class;
 	}
 
-	private @Nullable String obstacle(Type declared, boolean key, Set<Type> seen) {
+	private @Nullable String obstacle(Type declared, boolean key, boolean exact, Set<Type> seen) {
 		Class<?> type = rawType(declared);
 		if (type.isPrimitive() || !seen.add(declared)) {
 			return null;
 		}
 		if (type.isArray()) {
-			return obstacle(component(declared), key, seen);
+			return obstacle(component(declared), key, exact, seen);
 		}
 		if (KnownTypes.isContainer(type) && Map.class.isAssignableFrom(type)) {
-			String ofKeys = obstacle(argument(declared, 0, 2), key, seen);
-			return (ofKeys != null) ? ofKeys : obstacle(argument(declared, 1, 2), key, seen);
+			String ofKeys = obstacle(argument(declared, 0, 2), key, exact, seen);
+			return (ofKeys != null) ? ofKeys : obstacle(argument(declared, 1, 2), key, exact, seen);
 		}
 		if (KnownTypes.isContainer(type) && (Collection.class.isAssignableFrom(type) || type == Optional.class)) {
-			return obstacle(argument(declared, 0, 1), key, seen);
+			return obstacle(argument(declared, 0, 1), key, exact, seen);
 		}
 		ClassForm form = this.classes.get(type);
 		if (form.isKnown() || (KnownTypes.isJdk(type) && KnownTypes.mayBeComparable(type))) {
@@ -372,16 +382,18 @@ public final class CanonicalValues {
 		}
 		if (form.entity() || KnownTypes.isJdk(type) || KnownTypes.obstacleByName(type) != null
 				|| !Modifier.isAbstract(type.getModifiers())) {
-			String obstacle = (form.obstacle() == null && key && form.isChangeable()) ? CHANGEABLE : form.obstacle();
+			String obstacle = (key && form.obstacle(exact) == null && form.isChangeable()) ? CHANGEABLE
+					: form.obstacle(exact);
 			return (obstacle != null) ? KnownTypes.nameOf(type) + " " + obstacle
-					: obstacleOfMembers(type, form, key, seen);
+					: obstacleOfMembers(type, form, key, exact, seen);
 		}
-		return obstacleOfAny(type.getPermittedSubclasses(), key, seen);
+		return obstacleOfAny(type.getPermittedSubclasses(), key, exact, seen);
 	}
 
-	private @Nullable String obstacleOfMembers(Class<?> type, ClassForm form, boolean key, Set<Type> seen) {
+	private @Nullable String obstacleOfMembers(Class<?> type, ClassForm form, boolean key, boolean exact,
+			Set<Type> seen) {
 		for (Member member : form.members()) {
-			String obstacle = obstacle(member.type(), key, seen);
+			String obstacle = obstacle(member.type(), key, exact, seen);
 			if (obstacle != null) {
 				return "the member '" + member.name() + "' of " + KnownTypes.nameOf(type) + ": " + obstacle;
 			}
@@ -389,10 +401,12 @@ public final class CanonicalValues {
 		return null;
 	}
 
-	private @Nullable String obstacleOfAny(Class<?> @Nullable [] permitted, boolean key, Set<Type> seen) {
+	private @Nullable String obstacleOfAny(Class<?> @Nullable [] permitted, boolean key, boolean exact,
+			Set<Type> seen) {
 		return (permitted == null) ? null
 				: Arrays.stream(permitted)
-					.map((type) -> obstacle(type, key, seen))
+					.filter((type) -> !this.classes.get(type).isMarker())
+					.map((type) -> obstacle(type, key, exact, seen))
 					.filter(Objects::nonNull)
 					.findFirst()
 					.orElse(null);
@@ -433,17 +447,16 @@ public final class CanonicalValues {
 	private ClassForm classForm(Class<?> type) {
 		List<CanonicalForm<?>> closest = closestForms(type);
 		if (closest.size() > 1) {
-			return new ClassForm(null, null, List.of(),
-					"has two forms, those for " + closest.get(0).type().getName() + " and "
-							+ closest.get(1).type().getName()
-							+ ", of which neither is closer: declare a CanonicalForm for the class itself",
-					false, false);
+			String obstacle = "has two forms, those for " + closest.get(0).type().getName() + " and "
+					+ closest.get(1).type().getName()
+					+ ", of which neither is closer: declare a CanonicalForm for the class itself";
+			return new ClassForm(null, null, List.of(), obstacle, obstacle, false, false);
 		}
 		CanonicalForm<?> form = closest.isEmpty() ? KnownTypes.formOf(type) : closest.get(0);
 		BiConsumer<CanonicalBytes, Object> scalar = KnownTypes.scalar(type);
 		if (form != null || scalar != null || type.isArray() || Enum.class.isAssignableFrom(type)
 				|| KnownTypes.isContainer(type)) {
-			return new ClassForm(form, (form != null) ? null : scalar, List.of(), null, false, form == null);
+			return new ClassForm(form, (form != null) ? null : scalar, List.of(), null, null, false, form == null);
 		}
 		boolean entity = KnownTypes.isEntity(type);
 		String obstacle = KnownTypes.obstacle(type);
@@ -456,13 +469,21 @@ public final class CanonicalValues {
 				obstacle = "cannot be read: " + ex.getMessage();
 			}
 		}
-		if (obstacle == null && entity) {
-			obstacle = "is a persistent entity, whose members may be loaded or changed when they are read";
+		boolean marker = members.isEmpty() && !type.isRecord();
+		if (obstacle == null && marker && (type.isAnonymousClass() || type.isLocalClass())) {
+			obstacle = "is a local or anonymous class";
 		}
-		if (obstacle == null && members.isEmpty() && !type.isRecord()) {
-			obstacle = "has no fields, so that all of its values are equal";
+		String unclear = obstacle;
+		if (unclear == null && entity) {
+			unclear = "is a persistent entity, whose members may be loaded or changed when they are read";
 		}
-		return new ClassForm(null, null, members, obstacle, entity, false);
+		if (unclear == null && ClassMembers.hasTransient(type)) {
+			unclear = "has transient fields, of which it is not known whether they count";
+		}
+		if (unclear == null && marker) {
+			unclear = ClassForm.NO_FIELDS;
+		}
+		return new ClassForm(null, null, members, obstacle, unclear, entity, false);
 	}
 
 	/**
@@ -485,13 +506,28 @@ public final class CanonicalValues {
 	 * @param form the form that the application has declared, or {@code null}
 	 * @param scalar writes a value that consists of no others, or {@code null}
 	 * @param members the members; empty for what is known without them
+	 * @param unreadable why no value can be read, as a predicate, or {@code null}
 	 * @param obstacle why a key or an argument must not be read, as a predicate, or
 	 * {@code null}
 	 * @param entity whether the values are persistent entities, which results may be
 	 * @param container whether a value is compared by what it contains
 	 */
 	private record ClassForm(@Nullable CanonicalForm<?> form, @Nullable BiConsumer<CanonicalBytes, Object> scalar,
-			List<Member> members, @Nullable String obstacle, boolean entity, boolean container) {
+			List<Member> members, @Nullable String unreadable, @Nullable String obstacle, boolean entity,
+			boolean container) {
+
+		static final String NO_FIELDS = "has no fields, so that all of its values are equal";
+
+		@Nullable String obstacle(boolean exact) {
+			return exact ? this.unreadable : this.obstacle;
+		}
+
+		/**
+		 * Whether all that its values tell is their class.
+		 */
+		boolean isMarker() {
+			return NO_FIELDS.equals(this.obstacle);
+		}
 
 		boolean isChangeable() {
 			return this.members.stream().anyMatch((member) -> !Modifier.isFinal(member.field().getModifiers()));
@@ -523,9 +559,18 @@ public final class CanonicalValues {
 		private final Deque<Object> path = new ArrayDeque<>();
 
 		/**
-		 * What each place contains, by its path; {@code null} if that is not asked for.
+		 * The objects that contain the one that is written, and how many contain them.
 		 */
-		private @Nullable Map<String, byte[]> parts;
+		private final IdentityHashMap<Object, Integer> open = new IdentityHashMap<>();
+
+		private final CanonicalBytes whole = this.bytes;
+
+		/**
+		 * The byte whose place is wanted, if any.
+		 */
+		private int wanted = -1;
+
+		private @Nullable String found;
 
 		Encoder(boolean exact, boolean key) {
 			this.exact = exact;
@@ -540,17 +585,7 @@ public final class CanonicalValues {
 			if (this.path.size() > MAX_DEPTH) {
 				throw refused("it contains itself, or has more than " + MAX_DEPTH + " levels");
 			}
-			CanonicalBytes outer = this.bytes;
-			if (this.parts != null) {
-				this.bytes = new CanonicalBytes();
-			}
 			write(declared, value, omitted);
-			if (this.parts != null) {
-				byte[] written = this.bytes.toBytes();
-				this.parts.put(place(), written);
-				this.bytes = outer;
-				this.bytes.tag(this.path.isEmpty() ? '.' : (char) written[0]);
-			}
 		}
 
 		private void write(Type declared, Object value, OmittedMembers omitted) {
@@ -663,7 +698,8 @@ public final class CanonicalValues {
 		private void writeCollection(Type declared, Collection<?> elements, OmittedMembers omitted) {
 			Type element = argument(declared, 0, 1);
 			boolean set = elements instanceof Set;
-			if (elements instanceof List || (!set && this.exact)
+			// What is read for any collection is a list.
+			if (elements instanceof List || (this.exact && (!set || rawType(declared) == Collection.class))
 					|| (elements instanceof Queue && !KnownTypes.hasOwnOrder(elements))) {
 				this.bytes.tag('l');
 				int index = 0;
@@ -679,8 +715,7 @@ public final class CanonicalValues {
 				sorted.add(apart(() -> member("", element, value, omitted)));
 			}
 			sorted.sort(Arrays::compareUnsigned);
-			this.bytes.int32(sorted.size());
-			sorted.forEach(this.bytes::raw);
+			writeAll(sorted);
 		}
 
 		private void writeMap(Type declared, Map<?, ?> map, OmittedMembers omitted) {
@@ -700,17 +735,34 @@ public final class CanonicalValues {
 			}
 			sorted.sort(Arrays::compareUnsigned);
 			this.bytes.tag('m');
-			this.bytes.int32(sorted.size());
-			sorted.forEach(this.bytes::raw);
+			writeAll(sorted);
+		}
+
+		private void writeAll(List<byte[]> elements) {
+			this.bytes.int32(elements.size());
+			this.path.addLast("");
+			for (byte[] element : elements) {
+				int start = this.bytes.length();
+				this.bytes.raw(element);
+				locate(start);
+			}
+			this.path.removeLast();
 		}
 
 		private void writeMembers(Type declared, Object value, ClassForm form, OmittedMembers omitted) {
 			Class<?> type = value.getClass();
-			if (form.obstacle() != null && !(this.exact && form.entity() && !form.members().isEmpty())) {
-				throw refused(KnownTypes.nameOf(type) + " " + form.obstacle());
+			String obstacle = form.obstacle(this.exact);
+			if (obstacle != null && !(form.isMarker() && isNamed(declared, type))) {
+				throw refused(KnownTypes.nameOf(type) + " " + obstacle);
 			}
 			if (this.key && form.isChangeable()) {
 				throw refused(KnownTypes.nameOf(type) + " " + CHANGEABLE);
+			}
+			Integer above = this.exact ? this.open.putIfAbsent(value, this.open.size()) : null;
+			if (above != null) {
+				this.bytes.tag('r');
+				this.bytes.int32(above);
+				return;
 			}
 			this.bytes.tag('o');
 			writeClass(declared, type);
@@ -718,11 +770,21 @@ public final class CanonicalValues {
 				Object content = member.valueIn(value);
 				OmittedMembers below = omitted.isEmpty() ? omitted : omitted.in(member.name());
 				if (below != null && !isLeftOut(member.field().getType(), content)) {
+					int start = this.bytes.length();
 					this.bytes.raw(member.nameBytes());
-					at(member.name(), member.type(), content, below);
+					at(member.name(), member.type(), content, below, start);
 				}
 			}
 			this.bytes.tag('.');
+			this.open.remove(value);
+		}
+
+		/**
+		 * Returns whether the class of a value tells it apart from others of its declared
+		 * type. A key must not be the same for all calls.
+		 */
+		private boolean isNamed(Type declared, Class<?> type) {
+			return rawType(declared) != type && !(this.key && this.path.isEmpty());
 		}
 
 		/**
@@ -756,9 +818,21 @@ public final class CanonicalValues {
 		}
 
 		private void at(Object name, Type declared, @Nullable Object value, OmittedMembers omitted) {
+			at(name, declared, value, omitted, this.bytes.length());
+		}
+
+		private void at(Object name, Type declared, @Nullable Object value, OmittedMembers omitted, int start) {
 			this.path.addLast(name);
 			encode(declared, value, omitted);
+			locate(start);
 			this.path.removeLast();
+		}
+
+		private void locate(int start) {
+			if (this.found == null && this.bytes == this.whole && start <= this.wanted
+					&& this.wanted < this.bytes.length()) {
+				this.found = place();
+			}
 		}
 
 		private IncomparableValueException refused(String reason) {
@@ -772,8 +846,11 @@ public final class CanonicalValues {
 
 		private String place() {
 			StringBuilder place = new StringBuilder();
-			for (Iterator<Object> names = this.path.iterator(); names.hasNext();) {
-				Object name = names.next();
+			int shown = 0;
+			for (Object name : this.path) {
+				if (shown++ == MAX_PATH) {
+					return place.append("...").toString();
+				}
 				place.append((name instanceof Integer) ? "[" + name + "]" : name.equals("") ? "[]" : "." + name);
 			}
 			return place.toString();

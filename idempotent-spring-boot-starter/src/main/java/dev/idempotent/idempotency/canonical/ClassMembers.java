@@ -36,12 +36,8 @@ final class ClassMembers {
 			if (KnownTypes.isJdk(each) && fields(each).anyMatch((field) -> !Modifier.isStatic(field.getModifiers()))) {
 				throw new IncomparableValueException("it extends " + each.getName() + ", whose state cannot be read");
 			}
-			if (fields(each).anyMatch((field) -> Modifier.isTransient(field.getModifiers())
-					&& !Modifier.isStatic(field.getModifiers()) && !field.getName().startsWith("$"))) {
-				throw new IncomparableValueException(
-						"it has transient fields, of which it is not known whether they count");
-			}
-			if (fields(each).anyMatch((field) -> field.isSynthetic() && !Modifier.isStatic(field.getModifiers()))) {
+			if (fields(each).anyMatch((field) -> field.isSynthetic() && !Modifier.isStatic(field.getModifiers())
+					&& !Modifier.isTransient(field.getModifiers()))) {
 				throw new IncomparableValueException(
 						"it is an inner, local or anonymous class that depends on what surrounds it");
 			}
@@ -52,6 +48,20 @@ final class ClassMembers {
 		}
 		members.sort(Comparator.comparing(Member::name));
 		return List.copyOf(members);
+	}
+
+	/**
+	 * Returns whether a class has fields of which it is not known whether they count.
+	 * Those that a compiler adds, as that of Groovy does, do not.
+	 */
+	static boolean hasTransient(Class<?> type) {
+		for (Class<?> each = type; each != null && each != Object.class; each = each.getSuperclass()) {
+			if (fields(each).anyMatch((field) -> Modifier.isTransient(field.getModifiers()) && !field.isSynthetic()
+					&& !Modifier.isStatic(field.getModifiers()) && !field.getName().startsWith("$"))) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	static List<Field> declaredBy(Class<?> type) {

@@ -387,6 +387,7 @@ final class KnownTypes {
 		for (String name : List.of("java.sql.Date", "java.sql.Time", "java.sql.Timestamp")) {
 			sqlType(name).ifPresent((type) -> scalars.put(type, date));
 		}
+		scalars.putAll(JdkScalars.ALL);
 		return Map.copyOf(scalars);
 	}
 
@@ -443,7 +444,7 @@ final class KnownTypes {
 		scalars.put(type, textual(type.getSimpleName(), text));
 	}
 
-	private static BiConsumer<CanonicalBytes, Object> textual(String name, Function<Object, String> text) {
+	static BiConsumer<CanonicalBytes, Object> textual(String name, Function<Object, String> text) {
 		return (bytes, value) -> {
 			bytes.tag('s');
 			bytes.text(name);

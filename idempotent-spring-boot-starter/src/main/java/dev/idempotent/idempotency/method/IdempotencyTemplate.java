@@ -123,7 +123,8 @@ public final class IdempotencyTemplate {
 		}
 		MethodOperation named = new MethodOperation(named(operation), Kind.TEMPLATE,
 				new ResultCodec(this.settings.json(), this.settings.values(), this.settings.json().constructType(type),
-						operation),
+						operation)
+					.requireComparable(),
 				false, Propagation.REQUIRED,
 				(this.defaults.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
 		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.settings.namespace(), "", operation,

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -14,6 +15,7 @@ import dev.idempotent.idempotency.engine.Claimant;
 import dev.idempotent.idempotency.engine.TransactionalClaimant;
 import dev.idempotent.transaction.End;
 import dev.idempotent.transaction.ObservedTransaction;
+import dev.idempotent.transaction.PendingChanges;
 import dev.idempotent.transaction.TransactionParticipant;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -104,11 +106,18 @@ final class MethodRun {
 	}
 
 	/**
-	 * Flushes work under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}.
+	 * Flushes work in a transaction that is still open, so that its result has what the
+	 * flush generates.
 	 */
 	void flushWork() {
 		if (this.transaction != null) {
 			this.transaction.flushWork();
+		}
+		else if (this.joined) {
+			ObservedTransaction open = ObservedTransaction.known();
+			if (open != null && !open.isCommitting()) {
+				Objects.requireNonNullElseGet(open.changes(), PendingChanges::ofThread).flush();
+			}
 		}
 	}
 

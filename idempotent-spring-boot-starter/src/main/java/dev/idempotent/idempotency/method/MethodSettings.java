@@ -8,7 +8,6 @@ import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTran
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
-import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -29,15 +28,10 @@ public record MethodSettings(IdempotencyEngine engine, String namespace, Operati
 		@Nullable IdempotencyTransactionSource transactionSource, @Nullable TransactionAttributeSource attributes) {
 
 	/**
-	 * Adapts the mapper to what is stored: a member that the result type lacks by now
-	 * must not get lost.
+	 * Adapts the mapper to what is stored.
 	 */
 	public MethodSettings {
-		json = ResultCodec.storing(json)
-			.rebuild()
-			.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-			.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
-			.build();
+		json = StoredJson.mapper(json);
 	}
 
 }

@@ -1,8 +1,9 @@
 package dev.idempotent.idempotency.method;
 
-import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -10,20 +11,19 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.BaseStream;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.canonical.IncomparableValueException;
+import dev.idempotent.idempotency.method.StoredJson.LostValueException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JavaType;
-import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -35,12 +35,12 @@ public final class ResultCodec {
 
 	private static final byte FORMAT = 1;
 
+	private static final byte[] NOTHING = "null".getBytes(StandardCharsets.US_ASCII);
+
 	private static final List<Class<?>> UNREPEATABLE = List.of(InputStream.class, Reader.class, Iterator.class,
 			BaseStream.class, Future.class);
 
-	private final JsonMapper json;
-
-	private final CanonicalValues values;
+	private final StoredJson json;
 
 	private final JavaType type;
 
@@ -56,8 +56,7 @@ public final class ResultCodec {
 	 * @param described the method or the operation, for messages
 	 */
 	public ResultCodec(JsonMapper json, CanonicalValues values, JavaType type, String described) {
-		this.json = json;
-		this.values = values;
+		this.json = new StoredJson(json, values, type);
 		this.type = type;
 		this.described = described;
 	}
@@ -79,7 +78,51 @@ public final class ResultCodec {
 		JavaType[] later = declared.findTypeParameters(CompletionStage.class);
 		JavaType type = (later.length > 0) ? later[0] : declared;
 		requireReadable(method, type, json);
-		return new ResultCodec(json, values, type, method.describe());
+		return ofMethod(method, json, values, type);
+	}
+
+	/**
+	 * Creates the codec of results of a method's type.
+	 * @param method the method
+	 * @param json writes and reads results
+	 * @param values compares what was read with what was written
+	 * @param type the declared type of the results
+	 * @return the codec
+	 * @throws dev.idempotent.IdempotentConfigurationException if it is known that they
+	 * cannot be compared
+	 */
+	public static ResultCodec ofMethod(AnnotatedMethod method, JsonMapper json, CanonicalValues values, JavaType type) {
+		ResultCodec codec = new ResultCodec(json, values, type, method.describe());
+		String obstacle = codec.obstacle();
+		if (obstacle != null) {
+			throw method.invalid(
+					"returns " + type.toCanonical() + ", which cannot be compared with what a retry would get: "
+							+ obstacle,
+					"Return a type of your own that consists of values, such as a record, or declare a bean of type "
+							+ "CanonicalForm for the class.",
+					null);
+		}
+		return codec;
+	}
+
+	private @Nullable String obstacle() {
+		return isVoid() ? null : this.json.obstacle();
+	}
+
+	/**
+	 * Requires that results of the type can be compared, before the work.
+	 * @return this codec
+	 * @throws IllegalArgumentException if it is known that they cannot
+	 */
+	public ResultCodec requireComparable() {
+		String obstacle = obstacle();
+		if (obstacle != null) {
+			throw new IllegalArgumentException("The result of " + this.described + " is a " + this.type.toCanonical()
+					+ ", which cannot be compared with what a retry would get: " + obstacle
+					+ ". The work was not run. Return a type of your own that consists of values, such as a record, or "
+					+ "declare a bean of type CanonicalForm for the class");
+		}
+		return this;
 	}
 
 	/**
@@ -121,7 +164,7 @@ public final class ResultCodec {
 	/**
 	 * Creates the codec of a step's results.
 	 * @throws IllegalArgumentException if results of that type can be read only once, or
-	 * arrive after the step
+	 * arrive after the step, or cannot be compared
 	 */
 	static ResultCodec ofStep(String name, JsonMapper json, CanonicalValues values, JavaType type) {
 		if (isUnrepeatable(type.getRawClass())) {
@@ -129,24 +172,7 @@ public final class ResultCodec {
 					+ type.getRawClass().getTypeName() + ", which cannot be recorded. Return a value or a "
 					+ "collection, and wait for a future within the step");
 		}
-		return new ResultCodec(json, values, type, "step '" + name + "'");
-	}
-
-	/**
-	 * Returns a mapper for what is stored and read back: it writes no type names, leaves
-	 * out no members, and keeps the offsets and zones of dates.
-	 * @param json the mapper of the application
-	 * @return another mapper
-	 */
-	public static JsonMapper storing(JsonMapper json) {
-		return json.rebuild()
-			.deactivateDefaultTyping()
-			.changeDefaultPropertyInclusion(
-					(any) -> JsonInclude.Value.construct(JsonInclude.Include.ALWAYS, JsonInclude.Include.ALWAYS))
-			.disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE,
-					DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE, DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
-			.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
-			.build();
+		return new ResultCodec(json, values, type, "step '" + name + "'").requireComparable();
 	}
 
 	/**
@@ -179,39 +205,26 @@ public final class ResultCodec {
 	 * another value
 	 */
 	public StoredResponse encode(@Nullable Object result) {
-		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-		bytes.write(FORMAT);
+		if (isVoid()) {
+			return stored(NOTHING);
+		}
+		byte[] written;
 		try {
-			if (isVoid()) {
-				this.json.writeValue(bytes, null);
-			}
-			else {
-				this.json.writerFor(this.type).writeValue(bytes, result);
-			}
+			written = this.json.write(result);
 		}
 		catch (RuntimeException | Error ex) {
 			// The work is done, so that nothing else may leave this method.
 			throw new IdempotencyResultException("The result of " + this.described + " cannot be written as JSON of "
 					+ this.type.toCanonical() + ". Return a value that can, or no value", ex);
 		}
-		byte[] stored = bytes.toByteArray();
-		if (!isVoid()) {
-			requireSame(result, stored);
-		}
-		return StoredResponse.of(stored);
-	}
-
-	private void requireSame(@Nullable Object result, byte[] stored) {
 		try {
-			String place = this.values.difference(Object.class, result, read(stored));
-			if (place != null) {
-				throw unrepeatable("differs from what a retry would get"
-						+ (place.isEmpty() ? "" : ", at '" + place.replaceFirst("^\\.", "") + "'")
-						+ ": JSON does not contain all of it, or is read as another type", null);
-			}
+			return stored(this.json.verify(result, written));
 		}
-		catch (IdempotencyResultException ex) {
-			throw ex;
+		catch (LostValueException ex) {
+			throw unrepeatable(
+					"differs from what a retry would get" + (ex.place().isEmpty() ? "" : ", at '" + ex.place() + "'")
+							+ ": JSON does not contain all of it, or is read as another type",
+					ex);
 		}
 		catch (IncomparableValueException ex) {
 			throw unrepeatable("cannot be compared with what a retry would get: " + ex.getMessage(), ex);
@@ -222,14 +235,17 @@ public final class ResultCodec {
 		}
 	}
 
+	private static StoredResponse stored(byte[] json) {
+		byte[] bytes = new byte[json.length + 1];
+		bytes[0] = FORMAT;
+		System.arraycopy(json, 0, bytes, 1, json.length);
+		return StoredResponse.of(bytes);
+	}
+
 	private IdempotencyResultException unrepeatable(String problem, @Nullable Throwable cause) {
 		return new IdempotencyResultException("The result of " + this.described + " " + problem
 				+ ". Return a type of your own, such as a record, whose members JSON contains and which declares what "
 				+ "they are", cause);
-	}
-
-	private @Nullable Object read(byte[] stored) {
-		return this.json.readValue(stored, 1, stored.length - 1, this.type);
 	}
 
 	/**
@@ -254,9 +270,9 @@ public final class ResultCodec {
 			throw unreadable(null);
 		}
 		try {
-			return read(bytes);
+			return this.json.read(Arrays.copyOfRange(bytes, 1, bytes.length));
 		}
-		catch (JacksonException ex) {
+		catch (JacksonException | LostValueException ex) {
 			throw unreadable(ex);
 		}
 	}
@@ -264,7 +280,7 @@ public final class ResultCodec {
 	private IdempotencyResultException unreadable(@Nullable Exception cause) {
 		return new IdempotencyResultException("The work of " + this.described
 				+ " has been done under this key, but its stored result cannot be read as " + this.type.toCanonical()
-				+ ". It is not done again. Keep the type able to read results that were stored before it changed, "
+				+ ", or is another value then. It is not done again. Keep the type able to read results that were stored before it changed, "
 				+ "until their retention has passed", cause);
 	}
 

@@ -16,6 +16,8 @@ import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -25,6 +27,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * actions that the method has registered.
  */
 final class SagaBody {
+
+	private static final Logger logger = LoggerFactory.getLogger(SagaBody.class);
 
 	private static final int LONGEST_NAME = 100;
 
@@ -198,9 +202,24 @@ final class SagaBody {
 			throw new RunAbortedError(Cause.COLLECTED);
 		}
 		requireRunning();
+		requireRecordable(call);
 		JournalEntry entry = this.run.begin(call.name(), kind);
 		return kind.isTransactional() ? new TransactionalStep(this.run, call).act(entry)
 				: new CalledStep(this.run, call).begin(entry);
+	}
+
+	/**
+	 * Requires that the result can be recorded. Of an exception of the saga, its class
+	 * alone is recorded.
+	 */
+	private void requireRecordable(StepCall<?> call) {
+		try {
+			this.run.definition().requireStepResult(call.name(), call.type());
+		}
+		catch (IllegalArgumentException ex) {
+			logger.error("The saga {} has a step that cannot be run", this.run.name(), ex);
+			throw ex;
+		}
 	}
 
 	/**

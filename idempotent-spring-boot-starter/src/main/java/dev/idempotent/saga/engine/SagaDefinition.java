@@ -49,6 +49,15 @@ public interface SagaDefinition {
 	@Nullable Object readResult(byte[] stored);
 
 	/**
+	 * Requires that results of a step can be recorded, before it is begun.
+	 * @param step the name of the step
+	 * @param type the type of the step
+	 * @throws IllegalArgumentException if it is known that they cannot
+	 */
+	default void requireStepResult(String step, Type type) {
+	}
+
+	/**
 	 * Writes the result of a step.
 	 * @param type the type of the step
 	 * @param result the result

@@ -20,6 +20,8 @@ import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import dev.idempotent.idempotency.method.MethodArguments;
 import dev.idempotent.idempotency.method.ResultCodec;
+import dev.idempotent.idempotency.method.StoredJson;
+import dev.idempotent.idempotency.method.StoredJson.LostValueException;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.saga.Saga;
@@ -29,10 +31,9 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -73,6 +74,8 @@ final class SagaMethod implements SagaDefinition {
 
 	private final List<JavaType> types;
 
+	private final List<StoredJson> stored;
+
 	private final ResultCodec results;
 
 	private final AdvisedBody body;
@@ -100,14 +103,15 @@ final class SagaMethod implements SagaDefinition {
 		this.types = Stream.of(method.method().getGenericParameterTypes())
 			.map((type) -> typeOf(type, method, json))
 			.toList();
+		this.stored = this.types.stream().map((type) -> new StoredJson(json, values, type)).toList();
 		this.method = method;
 		this.name = name(method, annotation.name());
 		this.timeout = timeout(method, timeout);
 		this.namespace = namespace;
 		this.key = key(method, annotation.key(), this.names, values);
 		this.arguments = arguments(method, annotation.key(), values);
-		this.results = new ResultCodec(json, values, typeOf(method.method().getGenericReturnType(), method, json),
-				method.describe());
+		this.results = ResultCodec.ofMethod(method, json, values,
+				typeOf(method.method().getGenericReturnType(), method, json));
 		this.body = body;
 		this.json = json;
 		this.values = values;
@@ -189,6 +193,12 @@ final class SagaMethod implements SagaDefinition {
 	@Override
 	public @Nullable Object readResult(byte[] stored) {
 		return this.results.decode(StoredResponse.of(stored));
+	}
+
+	@Override
+	public void requireStepResult(String step, Type type) {
+		new ResultCodec(this.json, this.values, this.json.constructType(type), "step '" + step + "'")
+			.requireComparable();
 	}
 
 	@Override
@@ -279,43 +289,48 @@ final class SagaMethod implements SagaDefinition {
 	/**
 	 * Reads stored arguments.
 	 * @throws UnreadableException if there is another number of them, or one cannot be
-	 * read as its type
+	 * read as its type, or is another value then
 	 */
 	private @Nullable Object[] read(byte[] stored) {
-		@Nullable Object[] values = new Object[this.types.size()];
-		int i = 0;
-		try (JsonParser parser = this.json.createParser(stored)) {
-			boolean complete = parser.nextToken() == JsonToken.START_ARRAY;
-			while (complete && i < values.length) {
-				complete = parser.nextToken() != JsonToken.END_ARRAY;
-				if (complete) {
-					values[i] = read(i, parser);
-					i++;
-				}
+		@Nullable Object[] values = new Object[this.stored.size()];
+		JsonNode written = tree(stored);
+		if (written == null || !written.isArray() || written.size() != values.length) {
+			throw new UnreadableException("The stored arguments of " + this.method.describe() + " are not those of "
+					+ values.length + " parameters. To change the parameters of a saga, give it another name", null);
+		}
+		for (int i = 0; i < values.length; i++) {
+			try {
+				values[i] = this.stored.get(i).read(this.json.writeValueAsBytes(written.get(i)));
 			}
-			if (!complete || parser.nextToken() != JsonToken.END_ARRAY) {
-				throw new UnreadableException("The stored arguments of " + this.method.describe() + " are not those of "
-						+ values.length + " parameters. To change the parameters of a saga, give it another name",
-						null);
+			catch (JacksonException | LostValueException ex) {
+				throw new UnreadableException("The stored argument '" + this.names.get(i) + "' of "
+						+ this.method.describe() + " cannot be read as " + this.types.get(i).toCanonical()
+						+ ", or is another value then", ex);
 			}
-			return values;
+		}
+		return values;
+	}
+
+	private @Nullable JsonNode tree(byte[] stored) {
+		try {
+			return this.json.readerFor(JsonNode.class)
+				.with(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+				.readTree(stored);
 		}
 		catch (JacksonException ex) {
-			throw new UnreadableException("The stored argument '" + this.names.get(Math.min(i, this.names.size() - 1))
-					+ "' of " + this.method.describe() + " cannot be read as " + this.types.get(i).toCanonical(), ex);
+			return null;
 		}
 	}
 
 	private byte[] write(int index, @Nullable Object value) {
-		JavaType type = this.types.get(index);
+		StoredJson stored = this.stored.get(index);
 		try {
-			byte[] stored = this.json.writerFor(type).writeValueAsBytes(value);
-			String place = this.values.difference(Object.class, value, this.json.readerFor(type).readValue(stored));
-			if (place == null) {
-				return stored;
-			}
+			return stored.verify(value, stored.write(value));
+		}
+		catch (LostValueException ex) {
 			throw unstorable(index,
-					"is not the same when it is read back" + (place.isEmpty() ? "" : " ('" + place + "')"), null);
+					"is not the same when it is read back" + (ex.place().isEmpty() ? "" : " ('" + ex.place() + "')"),
+					ex);
 		}
 		catch (JacksonException | IncomparableValueException ex) {
 			throw unstorable(index, "cannot be written and read back", ex);
@@ -327,12 +342,6 @@ final class SagaMethod implements SagaDefinition {
 				+ this.method.describe() + " " + problem + " as JSON of " + this.types.get(index).toCanonical()
 				+ ". Every run of a saga gets its arguments from JSON: pass a type that JSON contains completely",
 				cause);
-	}
-
-	private @Nullable Object read(int index, JsonParser parser) {
-		return this.json.readerFor(this.types.get(index))
-			.without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-			.readValue(parser);
 	}
 
 }

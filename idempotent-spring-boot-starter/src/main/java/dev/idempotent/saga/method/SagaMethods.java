@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
-import dev.idempotent.idempotency.method.ResultCodec;
+import dev.idempotent.idempotency.method.StoredJson;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.engine.SagaDefinition;
 import org.springframework.aop.Advisor;
@@ -50,7 +50,7 @@ public final class SagaMethods {
 			TransactionAttributeSource transactions) {
 		this.beans = beans;
 		this.namespace = namespace;
-		this.json = ResultCodec.storing(json);
+		this.json = StoredJson.mapper(json);
 		this.values = values;
 		this.transactions = transactions;
 	}

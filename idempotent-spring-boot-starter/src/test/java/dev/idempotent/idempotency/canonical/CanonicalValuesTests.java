@@ -1,6 +1,8 @@
 package dev.idempotent.idempotency.canonical;
 
 import java.io.ByteArrayInputStream;
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -10,6 +12,7 @@ import java.time.OffsetDateTime;
 import java.util.AbstractCollection;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Date;
 import java.util.HashMap;
@@ -30,13 +33,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.sun.management.ThreadMXBean;
 import dev.idempotent.idempotency.CanonicalForm;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
+import net.bytebuddy.ByteBuddy;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -182,7 +188,7 @@ class CanonicalValuesTests {
 	}
 
 	static Stream<Object[]> refusesWhatItCannotSee() {
-		return Stream.of(new Object[] { new Object(), "of the JDK" }, new Object[] { new Marker(), "has no fields" },
+		return Stream.of(new Object[] { new Object(), "of the JDK" },
 				new Object[] { new ByteArrayInputStream(new byte[0]), "of the JDK" },
 				new Object[] { List.of(1).iterator(), "of the JDK" }, new Object[] { Stream.of(1), "of the JDK" },
 				new Object[] { (Supplier<String>) () -> "", "is a lambda" },
@@ -256,10 +262,48 @@ class CanonicalValuesTests {
 	}
 
 	@Test
+	void tellsClassesWithoutFieldsApartWhereTheDeclaredTypeDoesNot() {
+		assertDifferent(new Marker(), new Cash(), new ByCash(new Cash()), new ByCash(new Coins()));
+		assertEqual(new ByCash(new Cash()), new ByCash(new Cash()));
+		assertThat(this.values.obstacle(ByCash.class)).isNull();
+		assertThat(this.values.obstacle(Cash.class)).contains("has no fields");
+		assertThatExceptionOfType(IncomparableValueException.class)
+			.isThrownBy(() -> this.values.encode(Cash.class, new Cash(), OmittedMembers.NONE))
+			.withMessageContaining("has no fields");
+		assertThatExceptionOfType(IncomparableValueException.class).isThrownBy(() -> this.values.encodeKey(new Cash()))
+			.withMessageContaining("has no fields");
+		assertThat(this.values.encodeKey(List.of(new Cash(), "1")))
+			.isNotEqualTo(this.values.encodeKey(List.of(new Coins(), "1")));
+		assertRefused(new Object() {
+		}, "local or anonymous class");
+	}
+
+	/**
+	 * As each class of Groovy has.
+	 */
+	@Test
+	void leavesOutTransientFieldsThatACompilerAdds() throws ReflectiveOperationException {
+		Class<?> type = new ByteBuddy().subclass(Object.class)
+			.name("com.shop.Refund")
+			.defineField("id", String.class, Modifier.PUBLIC)
+			.defineField("metaClass", Object.class, Modifier.PRIVATE | Modifier.TRANSIENT | 0x1000)
+			.make()
+			.load(getClass().getClassLoader())
+			.getLoaded();
+		Object one = type.getConstructor().newInstance();
+		Object other = type.getConstructor().newInstance();
+		type.getField("id").set(other, "1");
+		assertDifferent(one, other);
+		assertEqual(one, type.getConstructor().newInstance());
+	}
+
+	@Test
 	void refusesCycles() {
 		Node node = new Node();
 		node.next = node;
-		assertRefused(node, "contains itself");
+		assertRefused(node, "contains itself", ".next.next...");
+		assertThatExceptionOfType(IncomparableValueException.class).isThrownBy(() -> bytes(Object.class, node))
+			.satisfies((ex) -> assertThat(ex.getMessage()).hasSizeLessThan(200));
 		List<Object> list = new ArrayList<>();
 		list.add(list);
 		assertRefused(list, "contains itself");
@@ -338,12 +382,66 @@ class CanonicalValuesTests {
 		assertThat(difference(new Line("a", 1), new Line("a", 2))).isEqualTo(".price");
 		assertThat(difference(List.of(new Line("a", 1), new Line("b", 2)), List.of(new Line("a", 1), new Line("c", 2))))
 			.isEqualTo("[1].name");
-		assertThat(difference(new Line("a", 1), Map.<String, Object>of("name", "a", "price", 1))).isEqualTo(".name");
+		assertThat(difference(new Line("a", 1), Map.<String, Object>of("name", "a", "price", 1))).isEmpty();
+		assertThat(difference(new After("1", "a", 1, true, null), new After("1", null, 1, true, null)))
+			.isEqualTo(".note");
+		assertThat(difference(new After("1", null, 1, true, null), new After("1", "a", 1, true, null)))
+			.isEqualTo(".note");
 		assertThat(difference(new ByCard("1"), new ByIban("1"))).isEmpty();
 		assertThat(difference(null, "a")).isEmpty();
 		assertThat(difference(null, null)).isNull();
 		assertThat(difference(new Order(), new Order())).isNull();
 		assertThat(difference(List.of(1), Arrays.asList(1))).isNull();
+	}
+
+	/**
+	 * Memory is measured, since it does not depend on the load of the machine.
+	 */
+	@Test
+	void findsADifferenceAtTheCostOfAComparison() {
+		List<Line> one = new ArrayList<>();
+		IntStream.range(0, 20_000).forEach((i) -> one.add(new Line("name" + i, i)));
+		List<Line> other = new ArrayList<>(one);
+		long comparison = allocated(() -> assertThat(difference(one, new ArrayList<>(one))).isNull());
+		other.set(19_999, new Line("a", 1));
+		long search = allocated(() -> assertThat(difference(one, other)).isEqualTo("[19999].name"));
+		assertThat(search).isLessThan(3 * comparison);
+	}
+
+	private static long allocated(Runnable action) {
+		ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+		action.run();
+		long before = threads.getCurrentThreadAllocatedBytes();
+		action.run();
+		return threads.getCurrentThreadAllocatedBytes() - before;
+	}
+
+	@Test
+	void comparesResultsThatContainThemselves() {
+		Node node = new Node();
+		node.next = node;
+		Node same = new Node();
+		same.next = same;
+		Node longer = new Node();
+		longer.next = new Node();
+		longer.next.next = longer;
+		assertThat(difference(node, same)).isNull();
+		assertThat(difference(node, longer)).isEqualTo(".next");
+	}
+
+	@Test
+	void comparesResultsWithoutTheirTransientFields() {
+		Cached used = new Cached("a");
+		assertThat(used.hashCode()).isNotZero();
+		assertThat(difference(used, new Cached("a"))).isNull();
+		assertThat(difference(used, new Cached("b"))).isEqualTo(".name");
+	}
+
+	@Test
+	void comparesASetThatIsReadAsAnyCollection() {
+		assertThat(this.values.difference(Collection.class, Set.of("a"), List.of("a"))).isNull();
+		assertThat(this.values.difference(Collection.class, Set.of("a"), List.of("b"))).isEqualTo("[0]");
+		assertThat(difference(Set.of("a"), List.of("a"))).isEmpty();
 	}
 
 	private @Nullable String difference(@Nullable Object one, @Nullable Object other) {
@@ -502,6 +600,21 @@ class CanonicalValuesTests {
 
 	static final class Marker {
 
+	}
+
+	sealed interface InCash permits Cash, Coins {
+
+	}
+
+	static final class Cash implements InCash {
+
+	}
+
+	static final class Coins implements InCash {
+
+	}
+
+	record ByCash(InCash cash) {
 	}
 
 	record Rows(Iterator<String> rows) implements Iterable<String> {

@@ -4,7 +4,11 @@ import java.io.File;
 import java.io.IOException;
 import java.io.StringReader;
 import java.lang.reflect.Modifier;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.net.InetAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystem;
@@ -26,6 +30,8 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.chrono.HijrahDate;
+import java.time.chrono.JapaneseDate;
+import java.time.chrono.MinguoDate;
 import java.util.AbstractMap.SimpleEntry;
 import java.util.ArrayDeque;
 import java.util.BitSet;
@@ -36,6 +42,7 @@ import java.util.Currency;
 import java.util.Date;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.GregorianCalendar;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
@@ -45,6 +52,7 @@ import java.util.OptionalInt;
 import java.util.PriorityQueue;
 import java.util.Properties;
 import java.util.Scanner;
+import java.util.SimpleTimeZone;
 import java.util.StringJoiner;
 import java.util.TimeZone;
 import java.util.TreeSet;
@@ -56,6 +64,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+
+import javax.xml.datatype.DatatypeConfigurationException;
+import javax.xml.datatype.DatatypeFactory;
+import javax.xml.datatype.XMLGregorianCalendar;
+import javax.xml.namespace.QName;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -117,13 +130,60 @@ class JdkTypesTests {
 						new PriorityQueue<>(List.of(1, 1)) },
 				new Object[] { new CopyOnWriteArrayList<>(List.of(1)), Collections.singletonList(1), List.of(2) },
 				new Object[] { new ConcurrentHashMap<>(Map.of(1, 2)), Map.of(1, 2), Map.of(2, 1) },
-				new Object[] { new Properties(), Map.of(), Map.of("a", "") });
+				new Object[] { new Properties(), Map.of(), Map.of("a", "") },
+				new Object[] { TimeZone.getTimeZone("UTC"), TimeZone.getTimeZone("UTC"),
+						TimeZone.getTimeZone("Europe/Berlin") },
+				new Object[] { TimeZone.getTimeZone("UTC"), TimeZone.getTimeZone("UTC"), moved("UTC") },
+				new Object[] { address("::1"), address("0:0:0:0:0:0:0:1"), address("127.0.0.1") },
+				new Object[] { address("127.0.0.1"), address("127.0.0.1"), address("127.0.0.2") },
+				new Object[] { ByteBuffer.wrap(new byte[] { 1, 2 }, 1, 1), direct((byte) 2), direct((byte) 1) },
+				new Object[] { JapaneseDate.of(2026, 1, 1), JapaneseDate.of(2026, 1, 1), MinguoDate.of(115, 1, 1) },
+				new Object[] { HijrahDate.of(1447, 1, 1), HijrahDate.of(1447, 1, 1), HijrahDate.of(1447, 1, 2) },
+				new Object[] { MathContext.DECIMAL32, new MathContext(7, RoundingMode.HALF_EVEN), new MathContext(7) },
+				new Object[] { Pattern.compile("a"), Pattern.compile("a"), Pattern.compile("a", Pattern.DOTALL) },
+				new Object[] { new QName("a", "b", "c"), new QName("a", "b"), new QName("", "{a}b") },
+				new Object[] { xmlDate("2026-01-01Z"), xmlDate("2026-01-01Z"), xmlDate("2026-01-02Z") },
+				new Object[] { calendar(1, "UTC"), calendar(1, "UTC"), calendar(2, "UTC") },
+				new Object[] { calendar(1, "UTC"), calendar(1, "UTC"), calendar(1, "Europe/Berlin") });
+	}
+
+	private static TimeZone moved(String id) {
+		TimeZone zone = TimeZone.getTimeZone(id);
+		zone.setRawOffset(1);
+		return zone;
+	}
+
+	private static InetAddress address(String text) {
+		try {
+			return InetAddress.getByName(text);
+		}
+		catch (UnknownHostException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static ByteBuffer direct(byte content) {
+		return ByteBuffer.allocateDirect(1).put(0, content);
+	}
+
+	private static XMLGregorianCalendar xmlDate(String text) {
+		try {
+			return DatatypeFactory.newInstance().newXMLGregorianCalendar(text);
+		}
+		catch (DatatypeConfigurationException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static Calendar calendar(long millis, String zone) {
+		Calendar calendar = new GregorianCalendar(TimeZone.getTimeZone(zone));
+		calendar.setTimeInMillis(millis);
+		return calendar;
 	}
 
 	static Stream<Object> refused() {
 		return Stream.of(new Object(), new AtomicBoolean(), new AtomicReference<>(1), new LongAdder(),
-				new StringReader("a"), new Scanner("a"), new StringJoiner(","), ByteBuffer.allocate(1),
-				Calendar.getInstance(), TimeZone.getDefault(), Pattern.compile("a"), HijrahDate.of(1447, 1, 1),
+				new StringReader("a"), new Scanner("a"), new StringJoiner(","), new SimpleTimeZone(1, "UTC"),
 				CompletableFuture.completedFuture(1), Thread.currentThread(), List.of(1).iterator(), Stream.of(1),
 				HexFormat.of(), new Exception(), Locale.LanguageRange.parse("de").get(0));
 	}
@@ -152,6 +212,13 @@ class JdkTypesTests {
 	void areRefusedIfTheyAreNoValues(Object value) {
 		assertThatExceptionOfType(IncomparableValueException.class).isThrownBy(() -> encode(value))
 			.withMessageContaining("of the JDK");
+	}
+
+	@Test
+	void areReadWithoutAnEffect() {
+		ByteBuffer buffer = ByteBuffer.wrap(new byte[] { 1, 2 }, 1, 1);
+		assertThat(encode(buffer)).isEqualTo(encode(buffer));
+		assertThat(buffer.position()).isOne();
 	}
 
 	/**

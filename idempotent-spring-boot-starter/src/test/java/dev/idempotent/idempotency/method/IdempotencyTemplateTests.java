@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
@@ -53,6 +54,19 @@ class IdempotencyTemplateTests {
 				.isThrownBy(() -> template.execute("a\ud83d", "k", Integer.class, () -> effects.add("a")))
 				.withMessageContaining("half of a character");
 			assertThat(template.execute("import", "k", Integer.class, () -> effects.add("b"))).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void refusesResultsThatCannotBeComparedBeforeTheWork() {
+		this.application.run((context) -> {
+			IdempotencyTemplate template = context.getBean(IdempotencyTemplate.class);
+			Effects effects = context.getBean(Effects.class);
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> template.execute("count", "k", AtomicInteger.class,
+						() -> new AtomicInteger(effects.add("a"))))
+				.withMessageContainingAll("count", "cannot be compared", "The work was not run");
+			assertThat(effects.committed()).isEmpty();
 		});
 	}
 

@@ -84,6 +84,18 @@ class MethodsWithJpaTests {
 	}
 
 	@Test
+	void replayWhatTheMapperGeneratesUnderALeaseInTheirCallersTransaction() {
+		run((context) -> {
+			Tariffs tariffs = context.getBean(Tariffs.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			transaction.executeWithoutResult((status) -> context.getBean(EntityManager.class).persist(new Tariff()));
+			Tariff raised = transaction.execute((status) -> tariffs.raiseUnderALease("k", 5));
+			assertThat(raised).isNotNull();
+			assertThat(tariffs.raiseUnderALease("k", 5).getVersion()).isEqualTo(raised.getVersion()).isOne();
+		}, Tariffs.class);
+	}
+
+	@Test
 	void joinTheirCallersTransaction() {
 		run((context) -> {
 			Seats seats = context.getBean(Seats.class);
@@ -248,6 +260,12 @@ class MethodsWithJpaTests {
 
 		Tariffs(EntityManager entities) {
 			this.entities = entities;
+		}
+
+		@Transactional
+		@Idempotent(name = "raise-under-a-lease", key = "#key")
+		public Tariff raiseUnderALease(String key, int price) {
+			return raise(key, price);
 		}
 
 		@Transactional

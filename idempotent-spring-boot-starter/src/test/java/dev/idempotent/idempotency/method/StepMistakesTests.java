@@ -92,6 +92,9 @@ class StepMistakesTests {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> template.step("one", CompletableFuture.class, CompletableFuture::new));
 			assertThatIllegalArgumentException().isThrownBy(() -> template.step("one", Stream.class, Stream::empty));
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> template.step("one", AtomicInteger.class, () -> new AtomicInteger(this.runs.get())))
+				.withMessageContainingAll("step 'one'", "cannot be compared", "The work was not run");
 		}));
 	}
 

@@ -5,6 +5,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Guarantee;
@@ -118,6 +119,27 @@ final class UnfitResults {
 		@Idempotent(key = "#id", name = "place")
 		public List<Payment> place(String id) {
 			return List.of(new ByCard(id));
+		}
+
+	}
+
+	record Counted(String id, AtomicInteger count) {
+	}
+
+	static class OneCounter {
+
+		@Idempotent(key = "#id", name = "place")
+		public List<Counted> place(String id) {
+			return List.of(new Counted(id, new AtomicInteger(1)));
+		}
+
+	}
+
+	static class LaterCounter {
+
+		@Idempotent(key = "#id", name = "place")
+		public CompletableFuture<Counted> place(String id) {
+			return CompletableFuture.completedFuture(new Counted(id, new AtomicInteger(1)));
 		}
 
 	}

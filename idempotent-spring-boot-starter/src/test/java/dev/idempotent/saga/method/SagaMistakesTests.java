@@ -43,6 +43,7 @@ class SagaMistakesTests {
 				arguments(UnfitSagas.Sometime.class, "returns java.util.concurrent.Future", "Sagas.start"),
 				arguments(UnfitSagas.Reactive.class, "returns reactor.core.publisher.Mono", "Return a value"),
 				arguments(UnfitSagas.Streaming.class, "returns java.util.stream.Stream", "a collection"),
+				arguments(UnfitSagas.Counting.class, "the member 'count' of UnfitSagas$Counted", "such as a record"),
 				arguments(UnfitSagas.UnknownVariable.class, "'#order.id': there is no variable #order, only #id",
 						"attribute 'key'"),
 				arguments(UnfitSagas.Blank.class, "has a blank name", "attribute 'name'"),

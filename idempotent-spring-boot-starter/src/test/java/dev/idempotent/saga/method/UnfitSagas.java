@@ -2,6 +2,7 @@ package dev.idempotent.saga.method;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
@@ -94,6 +95,18 @@ final class UnfitSagas {
 		@Saga(key = "#id", name = "Streaming.place")
 		public Stream<String> place(String id) {
 			return Stream.of(id);
+		}
+
+	}
+
+	record Counted(AtomicInteger count) {
+	}
+
+	static class Counting {
+
+		@Saga(key = "#id", name = "Counting.place")
+		public Counted place(String id) {
+			return new Counted(new AtomicInteger(1));
 		}
 
 	}
