@@ -333,7 +333,7 @@ class FormsIntegrationTests extends OnTomcatAndJetty {
 		@Override
 		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 				throws ServletException, IOException {
-			String[] set = Objects.requireNonNullElse(request.getHeader("X-Parameter"), "").split("=");
+			String[] set = Objects.requireNonNullElse(request.getHeader("X-Parameter"), "").split("=", 2);
 			chain.doFilter((set.length < 2) ? request : new HttpServletRequestWrapper(request) {
 
 				@Override

@@ -19,6 +19,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.Resource;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -56,6 +58,17 @@ class UnwrittenAnswersIntegrationTests {
 			assertProblem(post(application, path, "text/csv"), "response-not-kept");
 			assertThat(application.bean(Handlers.class).runs()).isOne();
 		}
+	}
+
+	@Test
+	void areNotThoseOfAPartThatDoesNotExist() {
+		for (boolean replayed : new boolean[] { false, true }) {
+			HttpResponse<byte[]> response = writingProblems.post("/file", "{}", "Idempotency-Key", this.key, "Range",
+					"bytes=50-60");
+			assertThat(response.statusCode()).isEqualTo(416);
+			assertThat(response.headers().firstValue("Idempotent-Replayed").isPresent()).isEqualTo(replayed);
+		}
+		assertProblem(post(writingProblems, "/file", "*/*"), "key-reused");
 	}
 
 	@Test
@@ -99,6 +112,12 @@ class UnwrittenAnswersIntegrationTests {
 		@Idempotent
 		ResponseEntity<Map<String, Integer>> entity() {
 			return ResponseEntity.status(HttpStatus.CREATED).body(map());
+		}
+
+		@PostMapping("/file")
+		@Idempotent
+		Resource file() {
+			return new ByteArrayResource(new byte[10]);
 		}
 
 		@PostMapping("/failing")
