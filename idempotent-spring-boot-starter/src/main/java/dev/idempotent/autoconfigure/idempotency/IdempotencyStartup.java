@@ -25,6 +25,7 @@ import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
@@ -87,7 +88,10 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 		// Functional endpoints have paths that cannot be listed.
 		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, RouterFunction.class, true,
 				false).length == 0) {
-			RequiredForCheck.warnOfUnmatched(this.settings.requiredFor(), mappings);
+			RequiredForCheck.warnOfUnmatched(this.settings.requiredFor(),
+					BeanFactoryUtils.beansOfTypeIncludingAncestors(this.beanFactory, HandlerMapping.class, true, false)
+						.values(),
+					(name) -> this.beanFactory.getType(name));
 		}
 		if (this.beanFactory.getBeanProvider(OneTimeTokens.class).getIfAvailable() == null) {
 			this.operations.rejectTokenKeys();

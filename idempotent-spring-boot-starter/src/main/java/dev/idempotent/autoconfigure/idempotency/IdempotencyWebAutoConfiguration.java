@@ -43,6 +43,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.WebApplicationContext;
@@ -157,8 +158,7 @@ final class IdempotencyWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = "idempotencyErrorFilterRegistration")
 	FilterRegistrationBean<Filter> idempotencyErrorFilterRegistration() {
-		FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>(
-				IdempotencyWebComponents.errorFilter());
+		FilterRegistrationBean<Filter> registration = new FirstFilter(IdempotencyWebComponents.errorFilter());
 		registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
 		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
 		return registration;
@@ -173,6 +173,17 @@ final class IdempotencyWebAutoConfiguration {
 					+ "IdempotencyScopeResolver to distinguish callers");
 		}
 		return new PrincipalScopeResolver(AuthenticatedPrincipals::issuerOf, AuthenticatedPrincipals::current);
+	}
+
+	/**
+	 * Comes before the filters of the application that have the highest precedence, too.
+	 */
+	private static final class FirstFilter extends FilterRegistrationBean<Filter> implements PriorityOrdered {
+
+		FirstFilter(Filter filter) {
+			super(filter);
+		}
+
 	}
 
 	/**

@@ -3,10 +3,15 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
@@ -21,23 +26,26 @@ final class RequiredForCheck {
 	private static final int MOST_CANDIDATES = 20;
 
 	/**
-	 * Its controller of errors has all methods.
+	 * The controller of errors of Spring Boot has all methods, and the resources of
+	 * Spring MVC have all paths.
 	 */
-	private static final String SPRING_BOOT = "org.springframework.boot.";
+	private static final List<String> SPRING = List.of("org.springframework.boot.", "org.springframework.web.");
 
 	private RequiredForCheck() {
 	}
 
 	/**
-	 * Checks the rules.
+	 * Checks the rules, unless a mapping does not tell what it maps.
 	 * @param rules methods with path patterns, which are valid
+	 * @param mappings all of the application
+	 * @param types returns the type of a bean
 	 */
-	static void warnOfUnmatched(Collection<String> rules, List<RequestMappingHandlerMapping> mappings) {
-		List<Mapped> mapped = mappings.stream()
-			.flatMap((mapping) -> mapping.getHandlerMethods().entrySet().stream())
-			.filter((handler) -> !handler.getValue().getBeanType().getName().startsWith(SPRING_BOOT))
-			.flatMap((handler) -> mapped(handler.getKey()))
-			.toList();
+	static void warnOfUnmatched(Collection<String> rules, Collection<HandlerMapping> mappings,
+			Function<String, @Nullable Class<?>> types) {
+		if (mappings.stream().anyMatch(RequiredForCheck::isUnknown)) {
+			return;
+		}
+		List<Mapped> mapped = mappings.stream().flatMap((mapping) -> mapped(mapping, types)).toList();
 		List<String> unmatched = rules.stream()
 			.map(String::strip)
 			.filter((rule) -> mapped.stream().noneMatch((one) -> one.overlaps(rule)))
@@ -49,6 +57,41 @@ final class RequiredForCheck {
 					unmatched,
 					mapped.stream().map(Mapped::describe).distinct().sorted().limit(MOST_CANDIDATES).toList());
 		}
+	}
+
+	/**
+	 * Those of Spring have nothing else of the application; its functional endpoints are
+	 * looked for before.
+	 */
+	private static boolean isUnknown(HandlerMapping mapping) {
+		return !(mapping instanceof RequestMappingHandlerMapping) && !(mapping instanceof AbstractUrlHandlerMapping)
+				&& !isOfSpring(mapping.getClass());
+	}
+
+	private static Stream<Mapped> mapped(HandlerMapping mapping, Function<String, @Nullable Class<?>> types) {
+		if (mapping instanceof RequestMappingHandlerMapping methods) {
+			return methods.getHandlerMethods()
+				.entrySet()
+				.stream()
+				.filter((handler) -> !isOfSpring(handler.getValue().getBeanType()))
+				.flatMap((handler) -> mapped(handler.getKey()));
+		}
+		return (mapping instanceof AbstractUrlHandlerMapping urls) ? urls.getHandlerMap()
+			.entrySet()
+			.stream()
+			.filter((handler) -> !isOfSpring(typeOf(handler.getValue(), types)))
+			.map((handler) -> new Mapped(List.of(), handler.getKey())) : Stream.of();
+	}
+
+	/**
+	 * A handler that is created on demand is the name of a bean.
+	 */
+	private static @Nullable Class<?> typeOf(Object handler, Function<String, @Nullable Class<?>> types) {
+		return (handler instanceof String name) ? types.apply(name) : AopUtils.getTargetClass(handler);
+	}
+
+	private static boolean isOfSpring(@Nullable Class<?> type) {
+		return type != null && SPRING.stream().anyMatch(type.getName()::startsWith);
 	}
 
 	private static Stream<Mapped> mapped(RequestMappingInfo info) {

@@ -26,6 +26,8 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.web.ErrorResponse;
+import org.springframework.web.HttpRequestHandler;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.ModelAttribute;
 import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.ResponseStatus;
@@ -38,6 +40,11 @@ import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.View;
+import org.springframework.web.servlet.function.AsyncServerResponse;
+import org.springframework.web.servlet.function.EntityResponse;
+import org.springframework.web.servlet.function.RenderingResponse;
+import org.springframework.web.servlet.function.ServerResponse;
+import org.springframework.web.servlet.mvc.Controller;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import org.springframework.web.servlet.view.FragmentsRendering;
@@ -51,7 +58,8 @@ import org.springframework.web.servlet.view.UrlBasedViewResolver;
 final class WebResponses implements Responses {
 
 	private static final List<Class<?>> ASYNC_TYPES = List.of(Callable.class, CompletionStage.class, Future.class,
-			DeferredResult.class, WebAsyncTask.class, ResponseBodyEmitter.class, StreamingResponseBody.class);
+			DeferredResult.class, WebAsyncTask.class, ResponseBodyEmitter.class, StreamingResponseBody.class,
+			AsyncServerResponse.class);
 
 	/**
 	 * Has no getter. Without it, the status of a redirect is unknown.
@@ -61,8 +69,29 @@ final class WebResponses implements Responses {
 	@Override
 	public boolean hasStatus(AnnotatedMethod method) {
 		Class<?> returned = method.method().getReturnType();
-		return method.isWebHandler() || ResponseEntity.class.isAssignableFrom(returned)
-				|| ErrorResponse.class.isAssignableFrom(returned) || ProblemDetail.class.isAssignableFrom(returned);
+		return isHandler(method) || ResponseEntity.class.isAssignableFrom(returned)
+				|| ErrorResponse.class.isAssignableFrom(returned) || ProblemDetail.class.isAssignableFrom(returned)
+				|| ServerResponse.class.isAssignableFrom(returned);
+	}
+
+	/**
+	 * Returns whether Spring MVC calls a method for a request, other than through a
+	 * functional endpoint, and takes what it returns as the response.
+	 */
+	private static boolean isHandler(AnnotatedMethod method) {
+		return method.isWebHandler() || isExceptionHandler(method) || isOfHandler(method);
+	}
+
+	/**
+	 * Returns whether a method is one of a handler that has no controller methods.
+	 */
+	private static boolean isOfHandler(AnnotatedMethod method) {
+		return HttpRequestHandler.class.isAssignableFrom(method.type())
+				|| Controller.class.isAssignableFrom(method.type());
+	}
+
+	private static boolean isExceptionHandler(AnnotatedMethod method) {
+		return isPresent(method.method(), ExceptionHandler.class);
 	}
 
 	@Override
@@ -72,6 +101,9 @@ final class WebResponses implements Responses {
 
 	@Override
 	public @Nullable Object body(@Nullable Object result) {
+		if (result instanceof ServerResponse) {
+			return (result instanceof EntityResponse<?> entity) ? entity.entity() : null;
+		}
 		return (result instanceof HttpEntity<?> entity) ? entity.getBody()
 				: (result instanceof ErrorResponse error) ? error.getBody() : result;
 	}
@@ -101,7 +133,8 @@ final class WebResponses implements Responses {
 		if (annotation != null && sendsError) {
 			return annotation.code().value();
 		}
-		if (response != null || method.isWebHandler()) {
+		boolean handler = response != null || isHandler(method);
+		if (handler || result instanceof ServerResponse) {
 			requireKnown(method, result);
 		}
 		HttpStatusCode returned = status(result);
@@ -111,13 +144,13 @@ final class WebResponses implements Responses {
 		if (annotation != null) {
 			return annotation.code().value();
 		}
-		if (view(result) instanceof RedirectView) {
+		if (handler && isRedirect(view(result)) && !isBody(method, result)) {
 			return HttpStatus.FOUND.value();
 		}
 		if (response != null) {
 			return response.getStatus();
 		}
-		return method.isWebHandler() ? HttpStatus.OK.value() : null;
+		return handler ? HttpStatus.OK.value() : null;
 	}
 
 	/**
@@ -151,6 +184,11 @@ final class WebResponses implements Responses {
 		return view instanceof String name && name.startsWith(UrlBasedViewResolver.FORWARD_URL_PREFIX);
 	}
 
+	private static boolean isRedirect(@Nullable Object view) {
+		return view instanceof RedirectView
+				|| (view instanceof String name && name.startsWith(UrlBasedViewResolver.REDIRECT_URL_PREFIX));
+	}
+
 	private static IllegalStateException unknownStatus(AnnotatedMethod method, String returned) {
 		return new IllegalStateException(
 				("The call of the @TransactionalOutbox method %s is rolled back, because the status of its response decides "
@@ -165,6 +203,9 @@ final class WebResponses implements Responses {
 	private static @Nullable Object view(@Nullable Object result) {
 		if (result instanceof ModelAndView model) {
 			return (model.getView() != null) ? model.getView() : model.getViewName();
+		}
+		if (result instanceof RenderingResponse rendering) {
+			return rendering.name();
 		}
 		return (result instanceof CharSequence name) ? name.toString() : (result instanceof View) ? result : null;
 	}
@@ -201,6 +242,9 @@ final class WebResponses implements Responses {
 		if (result instanceof ProblemDetail problem) {
 			return HttpStatusCode.valueOf(problem.getStatus());
 		}
+		if (result instanceof ServerResponse response) {
+			return response.statusCode();
+		}
 		HttpStatusCode ofView = ofView(view(result));
 		return (ofView == null && result instanceof ModelAndView model) ? model.getStatus() : ofView;
 	}
@@ -221,11 +265,19 @@ final class WebResponses implements Responses {
 	 * handler's response says nothing of a method that it calls.
 	 */
 	private static @Nullable HttpServletResponse responseOf(AnnotatedMethod method) {
-		return (RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes request
-				&& request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE,
-						RequestAttributes.SCOPE_REQUEST) instanceof HandlerMethod handler
-				&& AopUtils.getMostSpecificMethod(handler.getMethod(), method.type()).equals(method.method()))
-						? request.getResponse() : null;
+		if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes request)) {
+			return null;
+		}
+		Object handler = request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE,
+				RequestAttributes.SCOPE_REQUEST);
+		return (isExceptionHandler(method) || handles(method, handler)) ? request.getResponse() : null;
+	}
+
+	private static boolean handles(AnnotatedMethod method, @Nullable Object handler) {
+		if (handler instanceof HandlerMethod mapped) {
+			return AopUtils.getMostSpecificMethod(mapped.getMethod(), method.type()).equals(method.method());
+		}
+		return handler != null && isOfHandler(method) && AopUtils.getTargetClass(handler).equals(method.type());
 	}
 
 }

@@ -84,7 +84,8 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		if (isMultipart(type)) {
 			List<List<String>> parts = readParts(request);
 			if (parts != null) {
-				return new BufferedRequest(request, null, null, parts);
+				// Those of text parts, too. The container has limited them.
+				return new BufferedRequest(request, null, readOwnParameters(request, Integer.MAX_VALUE), parts);
 			}
 		}
 		if (!isForm(type)) {
@@ -141,11 +142,15 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	 * Requires that the content was found: without it, different requests would be equal.
 	 */
 	private static void requireContent(HttpServletRequest request, boolean found) {
-		if (!found && request.getContentLengthLong() > 0) {
+		if (!found && isContentSent(request)) {
 			throw new IllegalStateException("Nothing was done: another filter has read the body of a request with an "
 					+ "idempotency key, so that it cannot be compared. Place that filter behind the idempotency filter, "
 					+ "or let it pass on a request whose body can be read again.");
 		}
+	}
+
+	private static boolean isContentSent(HttpServletRequest request) {
+		return request.getContentLengthLong() > 0 || CountedBody.isRead(request);
 	}
 
 	private static boolean isMultipart(@Nullable MediaType type) {
@@ -205,7 +210,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		catch (IOException | ServletException ex) {
 			throw Problem.REQUEST_MALFORMED.refusal("The multipart body cannot be read.");
 		}
-		if (parts.isEmpty() && request.getContentLengthLong() > 0) {
+		if (parts.isEmpty() && isContentSent(request)) {
 			throw Problem.REQUEST_MALFORMED.refusal("The multipart body has no part that can be read.");
 		}
 		List<List<String>> read = new ArrayList<>();
@@ -270,8 +275,9 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	/**
-	 * Returns the fields of a form by name, including the parameters of the URL, or
-	 * {@code null} if there is neither a form nor a parameter beside those.
+	 * Returns the parameters by name, those of the URL, of a form or of text parts, and
+	 * of other filters; or {@code null} if there is neither a form nor a parameter that
+	 * is not one of the URL.
 	 */
 	@Nullable SortedMap<String, List<String>> form() {
 		return this.form;

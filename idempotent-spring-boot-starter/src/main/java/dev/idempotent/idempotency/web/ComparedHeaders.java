@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -84,8 +85,22 @@ record ComparedHeaders(List<String> included) {
 			if (!values.isEmpty()) {
 				sent.put(name.toLowerCase(Locale.ROOT), values);
 			}
+			addSingle(sent, request, name, values);
 		});
 		return sent;
+	}
+
+	/**
+	 * Adds what a filter returns in place of the first value, under a name that no header
+	 * has: many override {@link HttpServletRequest#getHeader} alone.
+	 */
+	private static void addSingle(SortedMap<String, List<String>> sent, HttpServletRequest request, String name,
+			List<String> values) {
+		String single = request.getHeader(name);
+		String first = values.isEmpty() ? null : values.get(0);
+		if (!name.equalsIgnoreCase(HttpHeaders.HOST) && !Objects.equals(single, first)) {
+			sent.put(name.toLowerCase(Locale.ROOT) + " alone", (single != null) ? List.of(single) : List.of());
+		}
 	}
 
 	private static List<String> host(HttpServletRequest request) {

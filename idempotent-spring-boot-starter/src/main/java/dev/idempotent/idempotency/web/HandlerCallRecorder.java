@@ -7,6 +7,7 @@ import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -102,6 +103,11 @@ final class HandlerCallRecorder implements AsyncHandlerInterceptor, HandlerExcep
 			@Nullable Object handler, Exception ex) {
 		HandlerRun run = HandlerRun.of(request);
 		if (run != null) {
+			// The failure of asynchronous work is one of the handler itself.
+			if (request.getDispatcherType() != DispatcherType.ASYNC && handler instanceof HandlerMethod method
+					&& run.isOf(method)) {
+				run.writingFailed();
+			}
 			run.handlingFailed(ex);
 		}
 		return null;

@@ -99,14 +99,19 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 	}
 
 	/**
-	 * Advice may pass the call to another thread, which the request is not bound to.
+	 * Nothing of the call is undone any more once it has returned here. Advice may pass
+	 * the call to another thread, which the request is not bound to.
 	 */
 	private static @Nullable Object mark(MethodInvocation invocation) throws Throwable {
 		HandlerRun run = awaiting(invocation.getMethod());
 		if (run != null && invocation instanceof ProxyMethodInvocation call) {
 			call.setUserAttribute(RUN, run);
 		}
-		return invocation.proceed();
+		Object result = invocation.proceed();
+		if (run != null) {
+			run.callAnswered();
+		}
+		return result;
 	}
 
 	private @Nullable Object enter(MethodInvocation invocation) throws Throwable {

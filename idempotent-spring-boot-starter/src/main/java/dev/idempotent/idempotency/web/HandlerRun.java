@@ -60,6 +60,16 @@ abstract class HandlerRun {
 	 */
 	private volatile boolean watched;
 
+	/**
+	 * Whether the call, with all its advice, has returned a response to write.
+	 */
+	private volatile boolean answered;
+
+	/**
+	 * Whether that response could not be written.
+	 */
+	private volatile boolean answerLost;
+
 	private volatile @Nullable Exception disconnect;
 
 	/**
@@ -167,6 +177,7 @@ abstract class HandlerRun {
 	 */
 	void handlerCalled(HandlerMethod handlerMethod, boolean advised, boolean entryWatched) {
 		this.watched = entryWatched;
+		this.answered = false;
 		this.call = (this.call != Progress.FAILED) ? Progress.OPEN : Progress.FAILED;
 	}
 
@@ -178,6 +189,30 @@ abstract class HandlerRun {
 		if (!this.watched) {
 			this.method = Progress.RETURNED;
 		}
+	}
+
+	/**
+	 * Records that the call has returned from all its advice, before Spring MVC writes
+	 * what it has returned.
+	 */
+	void callAnswered() {
+		this.answered = true;
+	}
+
+	/**
+	 * Records that the handling of the call has failed, if it has returned while its
+	 * response was written.
+	 */
+	void writingFailed() {
+		this.answerLost = this.answered;
+	}
+
+	/**
+	 * Returns whether the handler and its advice have returned normally, and another
+	 * response than theirs was written, because handling has failed then.
+	 */
+	boolean isAnswerLost() {
+		return this.answerLost;
 	}
 
 	/**

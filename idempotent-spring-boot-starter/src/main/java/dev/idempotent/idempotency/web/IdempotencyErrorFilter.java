@@ -17,8 +17,9 @@ import org.springframework.web.util.WebUtils;
 /**
  * Settles the key of a request whose error page does not reach the
  * {@link IdempotencyFilter}, because another filter rejects the error dispatch, as Spring
- * Security may, or has handled the error itself. Must be mapped to the dispatcher types
- * REQUEST, ASYNC and ERROR, before all other filters.
+ * Security may, or has handled the error itself. Lets the {@link IdempotencyFilter}
+ * notice, too, that another filter has read the body. Must be mapped to the dispatcher
+ * types REQUEST, ASYNC and ERROR, before all other filters.
  */
 final class IdempotencyErrorFilter implements Filter {
 
@@ -33,7 +34,8 @@ final class IdempotencyErrorFilter implements Filter {
 		boolean asyncBefore = request.isAsyncStarted();
 		boolean returned = false;
 		try {
-			chain.doFilter(request, observed);
+			chain.doFilter((request.getDispatcherType() == DispatcherType.REQUEST) ? CountedBody.of(request) : request,
+					observed);
 			returned = true;
 		}
 		finally {

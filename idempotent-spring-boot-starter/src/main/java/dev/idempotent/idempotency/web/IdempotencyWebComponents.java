@@ -180,7 +180,7 @@ public final class IdempotencyWebComponents {
 
 	/**
 	 * Creates the filter that settles keys whose error page does not reach the
-	 * {@link IdempotencyFilter}.
+	 * {@link IdempotencyFilter}, and lets the latter notice that a body was read before.
 	 * @return a filter to map to the dispatcher types REQUEST, ASYNC and ERROR, before
 	 * all other filters
 	 */

@@ -244,7 +244,10 @@ final class LeaseHandlerRun extends HandlerRun {
 
 	private void complete(HttpServletRequest request, BufferedResponse response) {
 		CapturedResponse captured = response.capture();
-		complete(request, response.isStreaming() ? StoredResponse.notKept() : this.policy.toStore(request, captured));
+		// A retry would get an error for work that was done, although it may accept the
+		// response.
+		boolean notKept = response.isStreaming() || isAnswerLost();
+		complete(request, notKept ? StoredResponse.notKept() : this.policy.toStore(request, captured));
 	}
 
 	private void complete(ServletRequest request, StoredResponse response) {

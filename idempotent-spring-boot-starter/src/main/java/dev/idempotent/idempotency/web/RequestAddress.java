@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -66,9 +67,9 @@ final class RequestAddress {
 
 	private static Set<String> forwardedHosts(HttpServletRequest request, String own) {
 		Set<String> hosts = new LinkedHashSet<>();
-		String forwarded = request.getHeader("Forwarded");
-		Matcher host = (forwarded != null) ? FORWARDED_HOST.matcher(forwarded) : null;
-		add(hosts, (host != null && host.find()) ? host.group(1) : null);
+		// Each hop may have added a line of its own.
+		Matcher host = FORWARDED_HOST.matcher(String.join(",", Collections.list(request.getHeaders("Forwarded"))));
+		add(hosts, host.find() ? host.group(1) : null);
 		String first = request.getHeader("X-Forwarded-Host");
 		add(hosts, (first != null) ? first.split(",", 2)[0] : null);
 		// A forwarded host that is applied already, so that its header may be gone.

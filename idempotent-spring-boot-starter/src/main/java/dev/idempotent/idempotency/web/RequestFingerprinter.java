@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -9,10 +10,12 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalJson;
+import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonPointer;
 
@@ -30,6 +33,11 @@ final class RequestFingerprinter {
 	 * since.
 	 */
 	static final String VERSION = RequestFingerprinter.class.getName() + ".VERSION";
+
+	/**
+	 * The matrix variable with a session, unless it has another name.
+	 */
+	private static final String SESSION_PARAMETER = "jsessionid";
 
 	/**
 	 * Parameters of the URL and of forms that are ignored.
@@ -111,7 +119,7 @@ final class RequestFingerprinter {
 			Predicate<@Nullable String> ignores = (name) -> name != null
 					&& (this.ignored.contains(name) || name.equals(csrfParameter));
 			add(parts, request.getMethod());
-			addPath(parts, RequestAddress.path(request));
+			addPath(parts, RequestAddress.path(request), sessionParameters(request));
 			addParameters(parts, RequestUrl.query(request), (name) -> ignores.test(RequestUrl.decode(name)));
 			add(parts, Objects.requireNonNullElse(this.conditions, ""));
 			add(parts, (request.getAttribute(VERSION) instanceof String version) ? version : "");
@@ -122,15 +130,33 @@ final class RequestFingerprinter {
 	}
 
 	/**
+	 * Returns the names of the matrix variable in which a client without cookies sends
+	 * its session: that of the cookie on Tomcat, and the default.
+	 */
+	private static Set<String> sessionParameters(HttpServletRequest request) {
+		String configured = request.getServletContext().getSessionCookieConfig().getName();
+		return (configured != null) ? Set.of(configured, SESSION_PARAMETER) : Set.of(SESSION_PARAMETER);
+	}
+
+	/**
 	 * Matrix variables count as sent: an encoded delimiter is part of a name or a value.
 	 */
-	private static void addPath(List<byte[]> parts, String path) {
+	private static void addPath(List<byte[]> parts, String path, Set<String> ignored) {
 		int position = parts.size();
 		for (String segment : path.split("/", -1)) {
 			int end = (segment.indexOf(';') < 0) ? segment.length() : segment.indexOf(';');
-			add(parts, RequestUrl.normalize(segment.substring(0, end)).replace(";", "%3B") + segment.substring(end));
+			add(parts, RequestUrl.normalize(segment.substring(0, end)).replace(";", "%3B")
+					+ without(ignored, segment.substring(end)));
 		}
 		parts.add(position, encode(parts.size() - position));
+	}
+
+	private static String without(Set<String> ignored, String matrix) {
+		return matrix.isEmpty() ? matrix
+				: Arrays.stream(matrix.substring(1).split(";", -1))
+					.filter((variable) -> !ignored.contains(variable.split("=", 2)[0]))
+					.map((variable) -> ";" + variable)
+					.collect(Collectors.joining());
 	}
 
 	private static void addParameters(List<byte[]> parts, SortedMap<String, List<String>> parameters,

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.security.Principal;
+import java.util.AbstractMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -90,7 +91,7 @@ final class RequestKeyExpression {
 	@Nullable String evaluate(BufferedRequest request) {
 		requireUtf8(request);
 		Map<String, @Nullable Object> variables = new HashMap<>();
-		variables.put("headers", headers(request));
+		variables.put("headers", new Headers(request));
 		variables.put("query", this.readsQuery ? firstOfQuery(request) : null);
 		variables.put("path", request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE));
 		variables.put("principal", request.getUserPrincipal());
@@ -162,10 +163,36 @@ final class RequestKeyExpression {
 					+ AnnotationExpression.MAX_SCALE + " digits before or after its decimal point.");
 	}
 
-	private static Map<String, String> headers(HttpServletRequest request) {
-		Map<String, String> headers = new LinkedCaseInsensitiveMap<>();
-		request.getHeaderNames().asIterator().forEachRemaining((name) -> headers.put(name, request.getHeader(name)));
-		return headers;
+	/**
+	 * The first value of each header, by a name in any case. Reads those that are asked
+	 * for: Spring Security refuses to read a header that it does not accept, which no
+	 * handler may need.
+	 */
+	private static final class Headers extends AbstractMap<String, @Nullable String> {
+
+		private final HttpServletRequest request;
+
+		Headers(HttpServletRequest request) {
+			this.request = request;
+		}
+
+		@Override
+		public boolean containsKey(@Nullable Object name) {
+			return get(name) != null;
+		}
+
+		@Override
+		public @Nullable String get(@Nullable Object name) {
+			return (name instanceof String header) ? this.request.getHeader(header) : null;
+		}
+
+		@Override
+		public Set<Entry<String, @Nullable String>> entrySet() {
+			Map<String, @Nullable String> all = new LinkedCaseInsensitiveMap<>();
+			this.request.getHeaderNames().asIterator().forEachRemaining((name) -> all.put(name, get(name)));
+			return all.entrySet();
+		}
+
 	}
 
 }

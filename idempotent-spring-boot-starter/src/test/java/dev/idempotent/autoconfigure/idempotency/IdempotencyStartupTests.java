@@ -18,10 +18,12 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.HttpRequestHandler;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -124,6 +126,26 @@ class IdempotencyStartupTests {
 	void isSilentAboutRulesThatMatchAHandler(CapturedOutput output) {
 		this.application.withUserConfiguration(Orders.class)
 			.withPropertyValues("idempotent.web.required-for=POST /**, POST /orders, POST /{*rest}, DELETE /orders/*")
+			.run((context) -> assertThat(output).doesNotContain("no controller method is mapped"));
+	}
+
+	@Test
+	void isSilentAboutRulesThatMatchAHandlerWithoutMethods(CapturedOutput output) {
+		this.application.withBean("/webhook", HttpRequestHandler.class, () -> (request, response) -> {
+		})
+			.withPropertyValues("idempotent.web.required-for=POST /webhook")
+			.run((context) -> assertThat(output).doesNotContain("no controller method is mapped"));
+		this.application.withBean("/webhook", HttpRequestHandler.class, () -> (request, response) -> {
+		})
+			.withPropertyValues("idempotent.web.required-for=POST /webhooks")
+			.run((context) -> assertThat(output).contains("no controller method is mapped to [POST /webhooks]")
+				.contains("mapped are [/webhook]"));
+	}
+
+	@Test
+	void isSilentAboutRulesIfAMappingDoesNotTellWhatItMaps(CapturedOutput output) {
+		this.application.withBean(HandlerMapping.class, () -> (request) -> null)
+			.withPropertyValues("idempotent.web.required-for=POST /webhook")
 			.run((context) -> assertThat(output).doesNotContain("no controller method is mapped"));
 	}
 

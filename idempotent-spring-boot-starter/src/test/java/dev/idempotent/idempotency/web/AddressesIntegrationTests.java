@@ -11,6 +11,7 @@ import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -37,9 +38,10 @@ class AddressesIntegrationTests {
 	private final String key = UUID.randomUUID().toString();
 
 	@ParameterizedTest
-	@ValueSource(strings = { "none", "framework", "native" })
-	void keepTwoTenantsApartWhereTheFingerprintIsTheKey(String strategy) throws IOException {
-		try (WebApplication application = start(strategy)) {
+	@CsvSource({ "none, tomcat", "framework, tomcat", "native, tomcat", "none, jetty", "framework, jetty",
+			"native, jetty" })
+	void keepTwoTenantsApartWhereTheFingerprintIsTheKey(String strategy, String container) throws IOException {
+		try (WebApplication application = start(strategy, "test.container=" + container)) {
 			assertThat(text(merged(application, HOST, "a.example.com"))).isEqualTo("run 1");
 			assertThat(text(merged(application, HOST, "b.example.com"))).isEqualTo("run 2");
 			assertThat(text(merged(application, HOST, "A.example.com:8443, proxy.example.com"))).isEqualTo("run 1");
@@ -73,10 +75,13 @@ class AddressesIntegrationTests {
 		}
 	}
 
+	/**
+	 * Jetty itself replaces the host.
+	 */
 	@ParameterizedTest
-	@ValueSource(strings = { "none", "framework", "native" })
-	void areThoseOfTheRequestBehindAGatewayThatForwardsNone(String strategy) throws IOException {
-		try (WebApplication application = start(strategy)) {
+	@CsvSource({ "none, tomcat", "framework, tomcat", "native, tomcat", "none, jetty", "framework, jetty" })
+	void areThoseOfTheRequestBehindAGatewayThatForwardsNone(String strategy, String container) throws IOException {
+		try (WebApplication application = start(strategy, "test.container=" + container)) {
 			int runs = 0;
 			for (String header : new String[] { "X-Forwarded-Host: gateway", "X-Forwarded-Host: unknown",
 					"X-Forwarded-Host: 10.0.0.7:8080", "Forwarded: host=_hidden" }) {
@@ -91,9 +96,10 @@ class AddressesIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "none", "framework", "native" })
-	void areThoseForwardedWhicheverInstanceGetsTheRetry(String strategy) throws IOException {
-		try (WebApplication application = start(strategy)) {
+	@CsvSource({ "none, tomcat", "framework, tomcat", "native, tomcat", "none, jetty", "framework, jetty",
+			"native, jetty" })
+	void areThoseForwardedWhicheverInstanceGetsTheRetry(String strategy, String container) throws IOException {
+		try (WebApplication application = start(strategy, "test.container=" + container)) {
 			int runs = 0;
 			for (String forwarded : new String[] { "shop", "10.0.0.7:8080", "www.example.com" }) {
 				runs++;
@@ -104,6 +110,40 @@ class AddressesIntegrationTests {
 			}
 			assertThat(rawMerged(application, "7.instances.internal", HOST + ": www.example.com")).endsWith("run 3");
 			assertThat(rawMerged(application, "instance-7")).endsWith("run 4");
+		}
+	}
+
+	@Test
+	void areTheForwardedOnesIfJettyAppliesThem() throws IOException {
+		try (WebApplication application = start("native", "test.container=jetty")) {
+			assertThat(rawMerged(application, "a.example.com", HOST + ": gateway")).endsWith("run 1");
+			assertThat(rawMerged(application, "b.example.com", HOST + ": gateway")).endsWith("run 1");
+			assertThat(rawMerged(application, "b.example.com")).endsWith("run 2");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "tomcat", "jetty" })
+	void areReadOfAllLinesOfTheStandardHeader(String container) throws IOException {
+		try (WebApplication application = start("native", "test.container=" + container)) {
+			for (int run = 1; run <= 2; run++) {
+				assertThat(rawMerged(application, "gateway", "Forwarded: for=203.0.113.1;proto=https",
+						"Forwarded: for=10.0.0.1;host=" + run + ".example.com"))
+					.endsWith("run " + run);
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "tomcat", "jetty" })
+	void areNotTheSessionOfAClientWithoutCookies(String container) {
+		try (WebApplication application = start("none", "test.container=" + container,
+				"server.servlet.session.cookie.name=" + (container.equals("tomcat") ? "sid" : "JSESSIONID"))) {
+			for (String session : new String[] { "", ";jsessionid=1", ";jsessionid=2", ";sid=1" }) {
+				boolean other = container.equals("jetty") && session.startsWith(";sid");
+				assertThat(text(application.post("/merged" + session, this.body))).as(session)
+					.isEqualTo(other ? "run 2" : "run 1");
+			}
 		}
 	}
 

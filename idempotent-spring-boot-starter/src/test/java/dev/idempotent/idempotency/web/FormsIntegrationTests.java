@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -165,6 +166,23 @@ class FormsIntegrationTests extends OnTomcatAndJetty {
 		assertThat(tenant("b").statusCode()).isEqualTo(422);
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "account", "item" })
+	void comparesParametersThatAnotherFilterAddsToAnUpload(String parameter) {
+		assertThat(upload("one", parameter, "a").statusCode()).isEqualTo(200);
+		assertThat(isReplay(upload("two", parameter, "a"))).isTrue();
+		assertThat(upload("one", parameter, "b").statusCode()).isEqualTo(422);
+	}
+
+	private HttpResponse<byte[]> upload(String boundary, String parameter, String value) {
+		return application.send(application.request("/upload")
+			.header("Content-Type", "multipart/form-data; boundary=" + boundary)
+			.header("Idempotency-Key", this.key)
+			.header("X-Parameter", parameter + "=" + value)
+			.POST(BodyPublishers.ofString(receipt(boundary, "bytes")))
+			.build());
+	}
+
 	private HttpResponse<byte[]> tenant(String name) {
 		return application.send(application.request("/tenants?tenant=none")
 			.header("Content-Type", "application/json")
@@ -186,7 +204,11 @@ class FormsIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	private HttpResponse<byte[]> upload(String boundary, String content) {
-		String body = """
+		return send("POST", "/upload", "multipart/form-data; boundary=" + boundary, receipt(boundary, content));
+	}
+
+	private static String receipt(String boundary, String content) {
+		return """
 				--%1$s\r
 				Content-Disposition: form-data; name="item"\r
 				\r
@@ -198,7 +220,6 @@ class FormsIntegrationTests extends OnTomcatAndJetty {
 				%2$s\r
 				--%1$s--\r
 				""".formatted(boundary, content);
-		return send("POST", "/upload", "multipart/form-data; boundary=" + boundary, body);
 	}
 
 	private HttpResponse<byte[]> send(String method, String path, String contentType, String body) {
@@ -304,9 +325,37 @@ class FormsIntegrationTests extends OnTomcatAndJetty {
 
 	}
 
+	/**
+	 * Sets a parameter.
+	 */
+	static class Parameters extends OncePerRequestFilter {
+
+		@Override
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+				throws ServletException, IOException {
+			String[] set = Objects.requireNonNullElse(request.getHeader("X-Parameter"), "").split("=", 2);
+			chain.doFilter((set.length < 2) ? request : new HttpServletRequestWrapper(request) {
+
+				@Override
+				public String[] getParameterValues(String name) {
+					return name.equals(set[0]) ? new String[] { set[1] } : super.getParameterValues(name);
+				}
+
+				@Override
+				public Map<String, String[]> getParameterMap() {
+					Map<String, String[]> all = new HashMap<>(super.getParameterMap());
+					all.put(set[0], new String[] { set[1] });
+					return all;
+				}
+
+			}, response);
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import(Handlers.class)
+	@Import({ Handlers.class, Parameters.class })
 	static class Application {
 
 		@Bean

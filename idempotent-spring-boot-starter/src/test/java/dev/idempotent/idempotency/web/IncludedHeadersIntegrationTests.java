@@ -14,11 +14,15 @@ import dev.idempotent.testing.RawConnection;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -58,6 +62,15 @@ class IncludedHeadersIntegrationTests {
 		assertProblem(pay("X-Account", "1", "X-Account", "2"), "key-reused");
 		assertThat(text(pay("x-account", "1", "X-Other", "2"))).isEqualTo("run 1 of 1");
 		assertThat(application.bean(Accounts.class).runs()).isOne();
+	}
+
+	@Test
+	void areThoseThatAFilterSets() {
+		assertThat(text(pay("X-Login", "ada"))).isEqualTo("run 1 of null for account of ada");
+		assertProblem(pay("X-Login", "bob"), "key-reused");
+		assertProblem(pay("X-Account", "account of ada"), "key-reused");
+		assertProblem(pay("X-Login", "ada", "X-Account", "1"), "key-reused");
+		assertThat(text(pay("X-Login", "ada"))).isEqualTo("run 1 of null for account of ada");
 	}
 
 	@Test
@@ -163,14 +176,16 @@ class IncludedHeadersIntegrationTests {
 
 		@PostMapping("/pay")
 		@Idempotent(include = { "X-Account", "host" })
-		String pay(@RequestHeader(name = "X-Account", required = false) @Nullable String account) {
-			return "run " + this.runs.incrementAndGet() + " of " + account;
+		String pay(@RequestHeader(name = "X-Account", required = false) @Nullable String account,
+				HttpServletRequest request) {
+			String login = request.getHeader("X-Login");
+			return equal(account) + ((login != null) ? " for " + request.getHeader("X-Account") : "");
 		}
 
 		@PostMapping("/equal")
 		@Idempotent(from = KeySource.FINGERPRINT, name = "equal", retention = "1m", include = "X-Account")
-		String equal(@RequestHeader("X-Account") String account) {
-			return pay(account);
+		String equal(@RequestHeader("X-Account") @Nullable String account) {
+			return "run " + this.runs.incrementAndGet() + " of " + account;
 		}
 
 		@PostMapping("/report")
@@ -190,6 +205,24 @@ class IncludedHeadersIntegrationTests {
 		@Bean
 		IdempotencyScopeResolver scopeResolver() {
 			return (request) -> "caller";
+		}
+
+		/**
+		 * As many do, it overrides one of the methods that return headers.
+		 */
+		@Bean
+		FilterRegistrationBean<Filter> logins() {
+			return new FilterRegistrationBean<>((request, response, chain) -> {
+				String login = ((HttpServletRequest) request).getHeader("X-Login");
+				chain.doFilter((login == null) ? request : new HttpServletRequestWrapper((HttpServletRequest) request) {
+
+					@Override
+					public String getHeader(String name) {
+						return name.equalsIgnoreCase("X-Account") ? "account of " + login : super.getHeader(name);
+					}
+
+				}, response);
+			});
 		}
 
 	}

@@ -95,6 +95,14 @@ class RequestAddressTests {
 		assertThat(RequestAddress.host(this.request)).isEqualTo(host);
 	}
 
+	@Test
+	void hasTheFirstHostOfAllLines() {
+		this.request.addHeader("Forwarded", "for=203.0.113.1;proto=https");
+		this.request.addHeader("Forwarded", "for=10.0.0.1;host=a.example.com");
+		this.request.addHeader("Forwarded", "for=10.0.0.2;host=b.example.com");
+		assertThat(RequestAddress.host(this.request)).isEqualTo("a.example.com");
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "host=gateway, 'gateway,a.example.com'", "host=b.example.com, b.example.com",
 			"host=unknown, a.example.com" })

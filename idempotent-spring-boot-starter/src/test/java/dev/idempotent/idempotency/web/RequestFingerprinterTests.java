@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 
 import dev.idempotent.idempotency.Fingerprint;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,9 @@ class RequestFingerprinterTests {
 			/a%62c           | /abc
 			/%C3%A4          | /%c3%a4
 			/%61;v=1         | /a;v=1
+			/a;jsessionid=1  | /a
+			/a;v=1;jsessionid=1;w | /a;v=1;w
+			/a;jsessionid=1/b;jsessionid=2 | /a/b
 			""")
 	void isEqualForSpellingsOfOneUrl(String one, String other) throws IOException {
 		assertThat(ofUrl(one)).isEqualTo(ofUrl(other));
@@ -52,9 +56,20 @@ class RequestFingerprinterTests {
 			/a%3Bv=1         | /a%253Bv=1
 			/a?X=1           | /a?x=1
 			/a?x=1&y=2,z=3   | /a?x=1,y=2&z=3
+			/a;JSESSIONID=1  | /a
+			/a;jsessionids=1 | /a
+			/a;              | /a
+			/a?jsessionid=1  | /a
 			""")
 	void differsForDifferentUrls(String one, String other) throws IOException {
 		assertThat(ofUrl(one)).isNotEqualTo(ofUrl(other));
+	}
+
+	@Test
+	void ignoresTheSessionThatHasTheNameOfTheCookie() throws IOException {
+		MockHttpServletRequest one = url("/a;sid=1");
+		Objects.requireNonNull(one.getServletContext()).getSessionCookieConfig().setName("sid");
+		assertThat(of(one)).isEqualTo(ofUrl("/a")).isNotEqualTo(ofUrl("/a;sid=1"));
 	}
 
 	@ParameterizedTest

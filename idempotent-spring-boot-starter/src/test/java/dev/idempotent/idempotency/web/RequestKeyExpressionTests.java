@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.expression.ParseException;
 import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.security.web.firewall.StrictHttpFirewall;
 import org.springframework.web.servlet.HandlerMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,6 +36,7 @@ class RequestKeyExpressionTests {
 			{#body.order.id, #path.id}              | ["o-1","42"]
 			#headers['x-request-id']                | "r-1"
 			#headers['X-REQUEST-ID'].toUpperCase()  | "R-1"
+			#headers.size()                         | 1
 			#query.shop                             | "a b"
 			#path.id                                | "42"
 			#principal.name                         | "ada"
@@ -99,6 +101,17 @@ class RequestKeyExpressionTests {
 	@Test
 	void acceptsAnyBodyThatItDoesNotUse() {
 		assertThat(evaluate(RequestKeyExpression.parse("#path.id"), "{\"id\":1e10000000}")).isEqualTo("\"42\"");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "#path.id, \"42\"", "#headers['X-Request-Id'], \"r-1\"", "#headers.get('X-Request-Id'), \"r-1\"" })
+	void readsNoHeaderThatItDoesNotUse(String expression, String key) throws IOException {
+		MockHttpServletRequest request = request();
+		request.addHeader("X-Display-Name", "\u00c9mile");
+		StrictHttpFirewall firewall = new StrictHttpFirewall();
+		firewall.setAllowedHeaderValues((value) -> value.chars().allMatch((letter) -> letter < 0x7f));
+		assertThat(RequestKeyExpression.parse(expression)
+			.evaluate(BufferedRequest.read(firewall.getFirewalledRequest(request), 1024))).isEqualTo(key);
 	}
 
 	@Test

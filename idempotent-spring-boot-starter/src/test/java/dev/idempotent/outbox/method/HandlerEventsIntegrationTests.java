@@ -40,6 +40,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.ModelAndView;
@@ -82,6 +83,7 @@ class HandlerEventsIntegrationTests {
 			"/views/fragments/422, 422, ", "/views/fragments/200, 200, created", "/views/redirects/409, 409, ",
 			"/views/redirects/303, 303, created", "/views/redirect, 302, created", "/views/models/409, 409, ",
 			"/views/models/303, 303, created", "/views/models/status, 410, ", "/texts, 200, created",
+			"/views/redirects/named, 302, created", "/views/redirects/annotated, 409, ", "/texts/redirect, 409, ",
 			"/audited, 422, audited" })
 	void followFromTheStatusThatTheClientGets(String path, int status, String events) {
 		assertThat(application.post(path, ORDER, "Idempotency-Key", UUID.randomUUID().toString()).statusCode())
@@ -321,6 +323,27 @@ class HandlerEventsIntegrationTests {
 		public RedirectView redirect(@RequestBody PlacedOrder order, HttpServletResponse response) {
 			response.setStatus(409);
 			return new RedirectView("/elsewhere");
+		}
+
+		@PostMapping("/views/redirects/named")
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public String redirectByName(@RequestBody PlacedOrder order, HttpServletResponse response) {
+			response.setStatus(409);
+			return "redirect:/elsewhere";
+		}
+
+		@PostMapping("/views/redirects/annotated")
+		@ResponseStatus(HttpStatus.CONFLICT)
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public String redirectByNameOnly(@RequestBody PlacedOrder order) {
+			return "redirect:/elsewhere";
+		}
+
+		@PostMapping("/texts/redirect")
+		@ResponseBody
+		@TransactionalOutbox(type = "created", payload = "#order")
+		public String text(@RequestBody PlacedOrder order, HttpServletResponse response) {
+			return redirectByName(order, response);
 		}
 
 		@PostMapping("/views/models/{code}")
