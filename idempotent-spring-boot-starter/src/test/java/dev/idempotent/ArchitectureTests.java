@@ -170,7 +170,7 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule oneClassJudgesHowATransactionHasEnded = noMethods().that()
 		.areDeclaredInClassesThat()
-		.haveNameNotMatching(".*\\.transaction\\.(ObservedTransaction.Callbacks|OuterTransactions.*)")
+		.haveNameNotMatching(".*\\.transaction\\.(ObservedTransaction.Callbacks)")
 		.and()
 		.areDeclaredInClassesThat()
 		.areAssignableTo(TransactionSynchronization.class)

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -58,7 +59,8 @@ public final class ObservedTransaction {
 	 * Spring's methods that call synchronizations.
 	 */
 	private static final Map<String, Phase> CALLBACKS = Map.of("triggerBeforeCommit", Phase.COMMITTING,
-			"triggerBeforeCompletion", Phase.COMPLETING, "invokeAfterCommit", Phase.COMMITTED);
+			"triggerBeforeCompletion", Phase.COMPLETING, "invokeAfterCommit", Phase.COMMITTED, "invokeAfterCompletion",
+			Phase.COMMITTED);
 
 	/**
 	 * Under which the transaction is bound to the thread while its synchronizations are
@@ -66,15 +68,49 @@ public final class ObservedTransaction {
 	 */
 	private static final Object KEY = new Object();
 
+	/**
+	 * Under which the transaction around is bound while it is suspended. Its connections
+	 * may still be bound: those of another database are.
+	 */
+	private static final Object OUTER = new Object();
+
 	private final List<TransactionParticipant> participants = new ArrayList<>();
 
 	private final Set<DataSource> dataSources = new LinkedHashSet<>();
+
+	/**
+	 * The participants that were added behind the commit.
+	 */
+	private @Nullable List<TransactionParticipant> late;
+
+	/**
+	 * The connections that its manager commits; {@code null} if it was not observed from
+	 * its begin.
+	 */
+	private final @Nullable Map<DataSource, ConnectionHolder> connections;
+
+	/**
+	 * Whether its manager tells before the commit, behind all synchronizations.
+	 */
+	private boolean watched;
+
+	private final @Nullable ObservedTransaction outer;
+
+	/**
+	 * The sessions of the database before the commit.
+	 */
+	private Map<DataSource, String> sessions = Map.of();
+
+	/**
+	 * Last statements that were registered behind the callbacks before the commit.
+	 */
+	private final List<Runnable> lateStatements = new ArrayList<>();
 
 	private @Nullable SavepointLog savepoints;
 
 	private final Callbacks callbacks = new Callbacks();
 
-	private final @Nullable PendingChanges changes;
+	private @Nullable PendingChanges changes;
 
 	private Phase phase;
 
@@ -108,37 +144,40 @@ public final class ObservedTransaction {
 
 	private End end = End.UNKNOWN;
 
-	private ObservedTransaction(Phase phase, @Nullable PendingChanges changes) {
+	private ObservedTransaction(Phase phase, @Nullable PendingChanges changes,
+			@Nullable Map<DataSource, ConnectionHolder> connections) {
 		this.phase = phase;
 		this.changes = changes;
+		this.connections = connections;
+		this.outer = (ObservedTransaction) TransactionSynchronizationManager.getResource(OUTER);
 		this.committing = phase != Phase.OPEN;
 		this.announced = phase == Phase.COMPLETING;
 		this.observedAfterCommit = phase == Phase.COMMITTED;
 	}
 
 	/**
-	 * Observes a transaction that has just begun on the calling thread, with
-	 * synchronizations.
+	 * Observes a transaction that a watched manager has begun.
 	 * @param changes what it has not written yet
-	 * @return the transaction
+	 * @param connections those that the manager commits
 	 */
-	public static ObservedTransaction begun(PendingChanges changes) {
-		return new ObservedTransaction(Phase.OPEN, changes).register();
+	static void watched(PendingChanges changes, Map<DataSource, ConnectionHolder> connections) {
+		new ObservedTransaction(Phase.OPEN, changes, connections).register().watched = true;
 	}
 
 	/**
-	 * Observes a transaction that has just begun, unless a listener of its manager has
-	 * done so.
+	 * Observes a transaction that the library has begun, unless its manager is watched.
+	 * @param changes what it has not written yet
 	 * @param outer the connections to which the thread was bound before
 	 */
 	static ObservedTransaction begun(PendingChanges changes, Map<DataSource, ConnectionHolder> outer) {
 		ObservedTransaction known = known();
-		ObservedTransaction created = (known != null) ? known : begun(changes);
-		Map<DataSource, ConnectionHolder> own = TransactionGuard.boundConnections();
-		own.entrySet().removeAll(outer.entrySet());
-		created.dataSources.addAll(own.keySet());
-		created.own = true;
-		return created;
+		if (known == null) {
+			Map<DataSource, ConnectionHolder> own = TransactionGuard.boundConnections();
+			own.entrySet().removeAll(outer.entrySet());
+			known = new ObservedTransaction(Phase.OPEN, changes, own).register();
+		}
+		known.own = true;
+		return known;
 	}
 
 	/**
@@ -154,7 +193,7 @@ public final class ObservedTransaction {
 		}
 		return TransactionSynchronizationManager.isActualTransactionActive()
 				&& TransactionSynchronizationManager.isSynchronizationActive()
-						? new ObservedTransaction(currentPhase(), null).register() : null;
+						? new ObservedTransaction(currentPhase(), null, null).register() : null;
 	}
 
 	/**
@@ -184,28 +223,32 @@ public final class ObservedTransaction {
 	}
 
 	private ObservedTransaction register() {
-		this.callbacks.suspend();
-		this.callbacks.resume();
+		bind(KEY, this);
 		TransactionSynchronizationManager.registerSynchronization(this.callbacks);
 		return this;
+	}
+
+	private static void bind(Object key, @Nullable ObservedTransaction transaction) {
+		TransactionSynchronizationManager.unbindResourceIfPossible(key);
+		if (transaction != null) {
+			TransactionSynchronizationManager.bindResource(key, transaction);
+		}
 	}
 
 	/**
 	 * Finds the phase of a transaction that was not observed from its begin: that of the
 	 * callback in which the calling thread is, unless it is in another transaction that
-	 * has begun in one. Spring calls those that are registered when a phase begins, and
-	 * does not tell which phase that is.
+	 * has begun in one, which its callbacks must tell. Spring does not tell the phase.
+	 * The synchronizations of a transaction that has ended are gone, but it still appears
+	 * active.
 	 */
 	private static Phase currentPhase() {
-		if (TransactionSynchronizationManager.getSynchronizations().isEmpty()) {
-			return Phase.OPEN;
-		}
 		return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk((frames) -> {
 			Class<?> called = null;
 			for (StackWalker.StackFrame frame : (Iterable<StackWalker.StackFrame>) frames::iterator) {
 				Phase phase = (frame.getDeclaringClass() == TransactionSynchronizationUtils.class)
 						? CALLBACKS.get(frame.getMethodName()) : null;
-				if (phase != null && isRegistered(called)) {
+				if (phase != null && (frame.getMethodName().equals("invokeAfterCompletion") || isRegistered(called))) {
 					return phase;
 				}
 				called = frame.getDeclaringClass();
@@ -226,6 +269,10 @@ public final class ObservedTransaction {
 	 * transaction commits; {@code null} if it writes elsewhere
 	 */
 	public void add(TransactionParticipant participant, @Nullable DataSource dataSource) {
+		if (isCommitted()) {
+			this.late = (this.late != null) ? this.late : new ArrayList<>();
+			this.late.add(participant);
+		}
 		this.participants.add(participant);
 		if (dataSource != null) {
 			this.dataSources.add(dataSource);
@@ -260,8 +307,13 @@ public final class ObservedTransaction {
 			throw new IllegalTransactionStateException("The transaction is about to end, or has been committed");
 		}
 		this.due++;
-		TransactionSynchronizationManager
-			.registerSynchronization(new LastStatement(statement, this.phase == Phase.COMMITTING));
+		if (this.phase == Phase.COMMITTING && this.watched) {
+			this.lateStatements.add(statement);
+		}
+		else {
+			TransactionSynchronizationManager
+				.registerSynchronization(new LastStatement(statement, this.phase == Phase.COMMITTING));
+		}
 	}
 
 	/**
@@ -307,6 +359,91 @@ public final class ObservedTransaction {
 	}
 
 	/**
+	 * Returns whether this transaction commits what is written on a connection.
+	 * @param dataSource the data source whose connections transaction managers bind
+	 * @return {@code false} also if that is not known
+	 */
+	public boolean commits(DataSource dataSource) {
+		ConnectionHolder own = (this.connections != null) ? this.connections.get(dataSource) : null;
+		return own != null && own == TransactionSynchronizationManager.getResource(dataSource);
+	}
+
+	/**
+	 * Returns whether a connection is that of another transaction around this one.
+	 * @return {@code null} if that is not known
+	 */
+	@Nullable Boolean isOuter(ConnectionHolder connection) {
+		if (this.connections != null) {
+			return !this.connections.containsValue(connection);
+		}
+		for (ObservedTransaction around = this.outer; around != null; around = around.outer) {
+			if (around.connections != null && around.connections.containsValue(connection)) {
+				return true;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Returns the transactions that may commit what the calling thread writes: this one,
+	 * and those around it whose connections the thread still has.
+	 * @return the transactions, this one first
+	 */
+	public List<ObservedTransaction> withThoseAround() {
+		List<ObservedTransaction> all = new ArrayList<>(List.of(this));
+		for (ObservedTransaction around = this.outer; around != null; around = around.outer) {
+			Map<DataSource, ConnectionHolder> theirs = around.connections;
+			if (theirs != null && theirs.keySet().stream().anyMatch(around::commits)) {
+				all.add(around);
+			}
+		}
+		return all;
+	}
+
+	/**
+	 * Called last before the commit by a watched manager, which rolls back for what this
+	 * throws.
+	 */
+	void requireWritten() {
+		if ((this.participants.isEmpty() && !this.own) || this.prevented) {
+			return;
+		}
+		for (Runnable statement : List.copyOf(this.lateStatements)) {
+			statement.run();
+			this.due--;
+		}
+		if (this.due > 0) {
+			throw new IllegalStateException("The transaction is rolled back, because a statement of this library that "
+					+ "must be the last one was registered behind the callbacks before the commit");
+		}
+		look();
+		if (!this.participants.stream().allMatch(TransactionParticipant::confirm)) {
+			throw new IllegalStateException(
+					"The transaction is rolled back, because a part of it is no longer in the database");
+		}
+	}
+
+	/**
+	 * Looks which sessions of the database will commit, and whether they can.
+	 */
+	private void look() {
+		this.sessions = JDBC ? TransactionGuard.sessions(targets()) : Map.of();
+		this.confirmed &= !JDBC || TransactionGuard.canCommit(targets());
+	}
+
+	/**
+	 * The data sources on which the transaction has written, as far as it is known that
+	 * it commits their connections.
+	 */
+	private Set<DataSource> targets() {
+		Set<DataSource> all = new LinkedHashSet<>(this.dataSources);
+		if (this.connections != null) {
+			all.addAll(this.connections.keySet());
+		}
+		return all;
+	}
+
+	/**
 	 * Returns whether Spring will call this at the end of the transaction.
 	 */
 	boolean isCalledAtEnd() {
@@ -317,7 +454,7 @@ public final class ObservedTransaction {
 	 * Rolls back what the connections have not committed.
 	 */
 	void rollBackConnections() {
-		boolean unused = JDBC && TransactionGuard.rollBackAll(this.dataSources);
+		boolean unused = JDBC && TransactionGuard.rollBackAll(targets(), Map.of());
 	}
 
 	/**
@@ -329,8 +466,20 @@ public final class ObservedTransaction {
 
 	private End endOf(int reported) {
 		return endOf(reported, this.announced && !this.observedAfterCommit, this.committing, this.due == 0,
-				this.confirmed, this.prevented, this.own, () -> JDBC && TransactionGuard.rollBackAll(this.dataSources),
-				() -> !JDBC || TransactionGuard.areValid(this.dataSources));
+				this.confirmed, this.prevented, this.own || this.watched, this::rollBack,
+				() -> !JDBC || TransactionGuard.areValid(targets(), this.sessions));
+	}
+
+	/**
+	 * Hibernate keeps the connection of a transaction that is still active when its
+	 * session is closed.
+	 */
+	private boolean rollBack() {
+		boolean rolledBack = JDBC && TransactionGuard.rollBackAll(targets(), this.sessions);
+		if (this.changes != null) {
+			this.changes.discard();
+		}
+		return rolledBack;
 	}
 
 	/**
@@ -342,8 +491,8 @@ public final class ObservedTransaction {
 	 * @param written whether all last statements have run
 	 * @param confirmed whether the database was able to commit after the last callback
 	 * @param prevented whether the connection was rolled back and closed before
-	 * @param own whether the library has begun the transaction; a manager may report that
-	 * its part of an existing one is of unknown outcome, and that goes on
+	 * @param own whether it was observed from its begin; a manager may report that its
+	 * part of an existing transaction is of unknown outcome, and that goes on
 	 * @param rollBack rolls back what the connections have not committed, and returns
 	 * whether that is done
 	 * @param valid whether the connections still answer, if they were reset before
@@ -356,33 +505,50 @@ public final class ObservedTransaction {
 		if (prevented) {
 			return End.ROLLED_BACK;
 		}
-		boolean commitBegun = announced && committing && written;
 		boolean reportedRollback = announced && reported == TransactionSynchronization.STATUS_ROLLED_BACK;
-		if (reportedRollback && !commitBegun) {
+		if (reportedRollback && !committing) {
 			return End.ROLLED_BACK;
 		}
+		boolean commitBegun = announced && committing && written;
 		// What is not committed yet must not be, whatever this proves.
 		boolean rolledBack = (own || !commitBegun || reportedRollback) && rollBack.getAsBoolean();
-		boolean proved = commitBegun ? reportedRollback && (rolledBack || valid.getAsBoolean()) : rolledBack;
+		boolean proved = rolledBack ? !commitBegun || reportedRollback : reportedRollback && valid.getAsBoolean();
 		return proved ? End.ROLLED_BACK : End.UNKNOWN;
 	}
 
 	/**
-	 * Looks whether the transaction can be committed with all that was written.
+	 * Confirms behind the callbacks before the completion that are registered until now.
+	 */
+	private void confirmBehindCallbacks() {
+		if (this.watched || (this.participants.isEmpty() && !this.own)) {
+			return;
+		}
+		this.confirmations++;
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCompletion() {
+				confirm();
+			}
+
+		});
+	}
+
+	/**
+	 * Looks whether the transaction can be committed with all that was written. What this
+	 * throws would be swallowed.
 	 */
 	private void confirm() {
 		this.confirmations--;
 		if (this.confirmations > 0 || this.due > 0) {
 			return;
 		}
-		boolean able = false;
 		boolean written = false;
 		try {
-			able = this.dataSources.isEmpty() || TransactionGuard.canCommit(this.dataSources);
+			look();
 			written = this.participants.stream().allMatch(TransactionParticipant::confirm);
 		}
 		finally {
-			this.confirmed &= able && written;
 			if (!written) {
 				prevent();
 			}
@@ -391,7 +557,7 @@ public final class ObservedTransaction {
 
 	private void prevent() {
 		this.confirmed = false;
-		this.prevented = JDBC && TransactionGuard.preventCommit(this.dataSources);
+		this.prevented = JDBC && TransactionGuard.preventCommit(targets());
 	}
 
 	/**
@@ -406,7 +572,7 @@ public final class ObservedTransaction {
 	/**
 	 * Runs before other synchronizations, which may call participants.
 	 */
-	private final class Callbacks implements TransactionSynchronization {
+	private final class Callbacks implements TransactionSynchronization, PriorityOrdered {
 
 		@Override
 		public int getOrder() {
@@ -416,11 +582,14 @@ public final class ObservedTransaction {
 		@Override
 		public void suspend() {
 			TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
+			bind(OUTER, ObservedTransaction.this);
 		}
 
 		@Override
 		public void resume() {
-			TransactionSynchronizationManager.bindResource(KEY, ObservedTransaction.this);
+			// An inner transaction may not have reported its end.
+			bind(OUTER, ObservedTransaction.this.outer);
+			bind(KEY, ObservedTransaction.this);
 		}
 
 		@Override
@@ -446,6 +615,7 @@ public final class ObservedTransaction {
 		public void beforeCommit(boolean readOnly) {
 			ObservedTransaction.this.phase = Phase.COMMITTING;
 			ObservedTransaction.this.committing = true;
+			confirmBehindCallbacks();
 		}
 
 		@Override
@@ -463,14 +633,16 @@ public final class ObservedTransaction {
 
 		@Override
 		public void afterCompletion(int status) {
-			suspend();
+			TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
 			ObservedTransaction.this.phase = Phase.ENDED;
 			if (ObservedTransaction.this.own || !ObservedTransaction.this.participants.isEmpty()) {
 				ObservedTransaction.this.end = endOf(status);
 			}
+			ObservedTransaction.this.changes = null;
 			for (TransactionParticipant each : List.copyOf(ObservedTransaction.this.participants)) {
 				try {
-					each.ended(ObservedTransaction.this.end);
+					List<TransactionParticipant> late = ObservedTransaction.this.late;
+					each.ended((late != null && late.contains(each)) ? End.UNKNOWN : ObservedTransaction.this.end);
 				}
 				catch (RuntimeException | Error ex) {
 					logger.error("A participant of a transaction has failed after its end ({})",
@@ -505,15 +677,7 @@ public final class ObservedTransaction {
 		@Override
 		public void beforeCommit(boolean readOnly) {
 			run();
-			ObservedTransaction.this.confirmations++;
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-				@Override
-				public void beforeCompletion() {
-					confirm();
-				}
-
-			});
+			confirmBehindCallbacks();
 		}
 
 		@Override

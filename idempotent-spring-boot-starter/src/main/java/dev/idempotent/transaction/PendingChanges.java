@@ -7,6 +7,8 @@ import org.hibernate.FlushMode;
 import org.hibernate.engine.spi.SessionImplementor;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.support.DataAccessUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.TransactionExecution;
@@ -18,6 +20,8 @@ import org.springframework.util.ClassUtils;
  * The changes that a transaction has not written yet, such as those of JPA entities.
  */
 public final class PendingChanges {
+
+	private static final Logger logger = LoggerFactory.getLogger(PendingChanges.class);
 
 	private static final boolean HIBERNATE = isPresent("org.hibernate.engine.spi.SessionImplementor")
 			&& isPresent("org.springframework.orm.jpa.EntityManagerHolder");
@@ -94,6 +98,15 @@ public final class PendingChanges {
 		}
 	}
 
+	/**
+	 * Rolls back what is still active after the end of the transaction.
+	 */
+	void discard() {
+		if (HIBERNATE) {
+			HibernateSessions.rollBack(this.sessions);
+		}
+	}
+
 	private static boolean isPresent(String name) {
 		return ClassUtils.isPresent(name, PendingChanges.class.getClassLoader());
 	}
@@ -123,6 +136,20 @@ public final class PendingChanges {
 			catch (RuntimeException ex) {
 				throw DataAccessUtils.translateIfNecessary(ex,
 						EntityManagerFactoryUtils::convertJpaAccessExceptionIfPossible);
+			}
+		}
+
+		static void rollBack(Set<Object> holders) {
+			for (Object resource : holders) {
+				try {
+					if (resource instanceof EntityManagerHolder holder
+							&& holder.getEntityManager().getTransaction().isActive()) {
+						holder.getEntityManager().getTransaction().rollback();
+					}
+				}
+				catch (RuntimeException ex) {
+					logger.debug("A session could not be rolled back", ex);
+				}
 			}
 		}
 

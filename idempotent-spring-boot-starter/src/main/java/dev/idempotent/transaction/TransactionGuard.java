@@ -58,6 +58,9 @@ public final class TransactionGuard {
 	private static final Method IN_TRANSACTION = Objects
 		.requireNonNull(ReflectionUtils.findMethod(ConnectionHolder.class, "isTransactionActive"));
 
+	private static final @Nullable Method POSTGRESQL_PROCESS = (POSTGRESQL != null)
+			? ReflectionUtils.findMethod(POSTGRESQL, "getBackendPID") : null;
+
 	private static final Logger logger = LoggerFactory.getLogger(TransactionGuard.class);
 
 	private static final int VALIDATION_SECONDS = 2;
@@ -70,16 +73,13 @@ public final class TransactionGuard {
 	}
 
 	/**
-	 * Watches the transactions that a manager begins, to know which are outer ones.
-	 * Replaces the collection of its listeners, which other threads may be iterating
-	 * over.
+	 * Watches the transactions that a manager begins. Replaces the collection of its
+	 * listeners, which other threads may be iterating over.
 	 * @param manager a transaction manager
-	 * @param more further listeners
 	 */
-	public static void watch(ConfigurableTransactionManager manager, TransactionExecutionListener... more) {
+	public static void watch(ConfigurableTransactionManager manager) {
 		Set<TransactionExecutionListener> all = new LinkedHashSet<>(manager.getTransactionExecutionListeners());
-		all.add(OuterTransactions.LISTENER);
-		all.addAll(List.of(more));
+		all.add(TransactionWatch.LISTENER);
 		manager.setTransactionExecutionListeners(all);
 	}
 
@@ -110,7 +110,8 @@ public final class TransactionGuard {
 	 * connections may be that of an outer one.
 	 */
 	private static boolean isOuter(ConnectionHolder own) {
-		Boolean known = OuterTransactions.include(own);
+		ObservedTransaction observed = ObservedTransaction.bound();
+		Boolean known = (observed != null) ? observed.isOuter(own) : null;
 		return (known != null) ? known : connections(Set.of(own)).findAny().isPresent();
 	}
 
@@ -182,18 +183,18 @@ public final class TransactionGuard {
 	/**
 	 * Rolls back what the connections of a transaction have not committed, before they
 	 * are reset, which commits.
-	 * @param known the data sources; if there are none, those whose connection the
-	 * transaction commits
-	 * @return whether that is done: {@code false} also if there is no connection, or one
-	 * was reset before
+	 * @param dataSources the data sources
+	 * @param sessions the sessions of the database before a commit, if one may have begun
+	 * @return whether that is done in these sessions: {@code false} also if there is no
+	 * connection, or one was reset before
 	 */
-	static boolean rollBackAll(Set<DataSource> known) {
-		Set<DataSource> dataSources = orCurrent(known);
+	static boolean rollBackAll(Set<DataSource> dataSources, Map<DataSource, String> sessions) {
 		boolean done = !dataSources.isEmpty();
 		for (DataSource dataSource : dataSources) {
 			try {
 				// Another connection of the pool has nothing to roll back.
-				done &= isBound(dataSource) && join(dataSource, (connection) -> rollBack(connection));
+				done &= isBound(dataSource) && join(dataSource,
+						(connection) -> rollBack(connection) && isSame(sessions.get(dataSource), connection));
 			}
 			catch (RuntimeException | Error ex) {
 				logger.debug("A connection could not be rolled back", ex);
@@ -203,13 +204,37 @@ public final class TransactionGuard {
 		return done;
 	}
 
-	private static Set<DataSource> orCurrent(Set<DataSource> known) {
-		if (!known.isEmpty()) {
-			return known;
+	/**
+	 * Finds out which sessions of the database a transaction has.
+	 * @return what identifies the session of each connection
+	 */
+	static Map<DataSource, String> sessions(Set<DataSource> dataSources) {
+		Map<DataSource, String> sessions = new HashMap<>();
+		dataSources.stream()
+			.filter(TransactionGuard::isBound)
+			.forEach((dataSource) -> sessions.put(dataSource, join(dataSource, TransactionGuard::session)));
+		return sessions;
+	}
+
+	/**
+	 * Identifies a session: another connection, or one that the driver has connected
+	 * again, is another one.
+	 */
+	private static String session(Connection connection) {
+		try {
+			if (POSTGRESQL != null && POSTGRESQL_PROCESS != null && connection.isWrapperFor(POSTGRESQL)) {
+				Object process = ReflectionUtils.invokeMethod(POSTGRESQL_PROCESS, connection.unwrap(POSTGRESQL));
+				return System.identityHashCode(connection) + "/" + process;
+			}
 		}
-		Set<DataSource> current = boundConnections().keySet();
-		current.removeIf((dataSource) -> !isCurrent(dataSource));
-		return current;
+		catch (SQLException ex) {
+			logger.debug("The session of a connection is not known", ex);
+		}
+		return String.valueOf(System.identityHashCode(connection));
+	}
+
+	private static boolean isSame(@Nullable String before, Connection connection) {
+		return before == null || before.equals(session(connection));
 	}
 
 	private static boolean rollBack(Connection connection) {
@@ -227,18 +252,21 @@ public final class TransactionGuard {
 
 	/**
 	 * Returns whether the connections of a transaction still answer.
-	 * @param known as for {@link #rollBackAll}
+	 * @param dataSources the data sources
+	 * @param sessions as for {@link #rollBackAll}
 	 * @return {@code true} also if there are none
 	 */
-	static boolean areValid(Set<DataSource> known) {
-		return orCurrent(known).stream().filter(TransactionGuard::isBound).allMatch(TransactionGuard::isValid);
+	static boolean areValid(Set<DataSource> dataSources, Map<DataSource, String> sessions) {
+		return dataSources.stream()
+			.filter(TransactionGuard::isBound)
+			.allMatch((dataSource) -> isValid(dataSource, sessions.get(dataSource)));
 	}
 
-	private static boolean isValid(DataSource dataSource) {
+	private static boolean isValid(DataSource dataSource, @Nullable String session) {
 		try {
 			return join(dataSource, (connection) -> {
 				try {
-					return connection.isValid(VALIDATION_SECONDS);
+					return connection.isValid(VALIDATION_SECONDS) && isSame(session, connection);
 				}
 				catch (SQLException ex) {
 					return false;
@@ -333,11 +361,10 @@ public final class TransactionGuard {
 	/**
 	 * Rolls back what the connections of a transaction have not committed, and closes
 	 * them, so that its commit fails.
-	 * @param known as for {@link #rollBackAll}
+	 * @param dataSources the data sources
 	 * @return whether all of them were rolled back
 	 */
-	static boolean preventCommit(Set<DataSource> known) {
-		Set<DataSource> dataSources = orCurrent(known);
+	static boolean preventCommit(Set<DataSource> dataSources) {
 		boolean done = !dataSources.isEmpty();
 		for (DataSource dataSource : dataSources) {
 			done &= isBound(dataSource) && preventCommit(dataSource);

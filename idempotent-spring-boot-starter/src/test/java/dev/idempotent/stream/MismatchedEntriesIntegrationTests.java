@@ -62,7 +62,8 @@ class MismatchedEntriesIntegrationTests {
 	void areTheSameWhateverTheNextReleaseReads() {
 		for (Class<?> release : List.of(Shipments.class, ShipmentsOfNextRelease.class)) {
 			try (ConfigurableApplicationContext instance = start(release)) {
-				long before = this.stream.delivered();
+				// The listener creates the stream and its group when it has connected.
+				long before = await().ignoreExceptions().until(this.stream::delivered, (count) -> true);
 				publish();
 				await().until(() -> this.stream.delivered() > before && this.stream.pending() == 0);
 				assertThat(this.calls.count(this.id)).isOne();

@@ -44,22 +44,10 @@ abstract class AbstractLockedTransactionTests extends AbstractObservedTransactio
 
 	@Test
 	void tellsNoCommitOfAVictimOfADeadlockThatGoesOn() throws Exception {
-		Outcome outcome = intoADeadlock(true);
-		if (this.manager == Manager.JTA_LIKE) {
-			outcome.tells(End.UNKNOWN);
-		}
-		else {
-			outcome.fails().tells(End.ROLLED_BACK).leavesNone();
-		}
+		intoADeadlock().fails().tells(rolledBack()).leavesNone();
 	}
 
-	@Test
-	void tellsNoCommitOfAVictimOfADeadlockThatDoesNotLook() throws Exception {
-		Outcome outcome = intoADeadlock(false);
-		assertThat(outcome.work().told()).hasSize(1).doesNotContain(End.COMMITTED);
-	}
-
-	private Outcome intoADeadlock(boolean confirming) throws Exception {
+	private Outcome intoADeadlock() throws Exception {
 		createAccounts();
 		try (Connection connection = Objects.requireNonNull(database().observer().getDataSource()).getConnection();
 				Statement rival = connection.createStatement()) {
@@ -69,9 +57,7 @@ abstract class AbstractLockedTransactionTests extends AbstractObservedTransactio
 			rival.execute("update observed_account set n = n + 1 where id = 'b'");
 			List<CompletableFuture<Boolean>> waits = new ArrayList<>();
 			Outcome outcome = this.bench.run((work) -> {
-				if (confirming) {
-					work.confirmRows();
-				}
+				work.confirmRows();
 				work.writeAll();
 				loseDeadlock(work, rival, waits);
 				work.write();

@@ -11,6 +11,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * The same on PostgreSQL, which answers the commit of a transaction in which a statement
@@ -67,7 +68,11 @@ abstract class AbstractPostgresTransactionTests extends AbstractObservedTransact
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> work.jdbc().queryForList("select 1 / 0"));
 	}
 
+	/**
+	 * The connection of a transaction of JTA is not known.
+	 */
 	private void assertNotCommitted(Outcome outcome) {
+		assumeThat(this.manager).isNotEqualTo(Manager.JTA_LIKE);
 		outcome.leavesNone();
 		assertThat(outcome.work().told()).hasSize(1).doesNotContain(End.COMMITTED);
 		outcome.tells(outcome.work().told().get(0));
@@ -84,6 +89,19 @@ abstract class AbstractPostgresTransactionTests extends AbstractObservedTransact
 		}).fails();
 		// DataSourceTransactionManager does not report why the commit has failed.
 		outcome.tells((this.manager == Manager.DATA_SOURCE) ? End.UNKNOWN : End.ROLLED_BACK).leavesNone();
+	}
+
+	/**
+	 * As a driver does that fails over: it reports {@code 08007}, and the connection
+	 * answers again, in another session.
+	 */
+	@Test
+	void tellsNothingIfTheReplyToTheCommitIsLostAndTheDriverConnectsAgain() {
+		Outcome outcome = this.bench.run((work) -> {
+			work.writeAll();
+			database().loseReply(database()::connectAgain);
+		}).fails();
+		outcome.tells(End.UNKNOWN).leavesAll();
 	}
 
 }

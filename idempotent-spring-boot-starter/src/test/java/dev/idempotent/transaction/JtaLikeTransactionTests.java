@@ -54,12 +54,6 @@ class JtaLikeTransactionTests {
 		assertThat(database.rows(work.id())).isZero();
 	}
 
-	@Test
-	void announcesNoCommitBeforeTheContainerCommits() {
-		Work work = inContainer(Work::writeAll, false);
-		assertThat(work.committedCalls()).isZero();
-	}
-
 	private Work inContainer(Consumer<Work> body, boolean commit) {
 		Work work = this.bench.work();
 		this.manager.beginOutside();

@@ -51,6 +51,7 @@ final class TransactionBench {
 		};
 		this.dataSource = (this.manager instanceof JtaLikeTransactionManager jta) ? jta.dataSource()
 				: database.dataSource();
+		TransactionGuard.watch(this.manager);
 		this.called = this.manager;
 	}
 

@@ -31,14 +31,13 @@ class TruthTableTests {
 			COMMITTED,   true,      any,        true,    false,     any,       any,         any,   UNKNOWN
 			# the manager has committed another connection
 			COMMITTED,   true,      any,        true,    true,      true,      any,         any,   UNKNOWN
-			# an ordinary rollback, or a callback before the commit has failed
+			# an ordinary rollback
 			ROLLED_BACK, true,      false,      any,     any,       false,     any,         any,   ROLLED_BACK
-			ROLLED_BACK, true,      any,        false,   any,       false,     any,         any,   ROLLED_BACK
-			# the commit was refused: the connection still answers
-			ROLLED_BACK, true,      true,       true,    any,       false,     true,        any,   ROLLED_BACK
-			ROLLED_BACK, true,      true,       true,    any,       false,     false,       true,  ROLLED_BACK
+			# a callback before the commit has failed, or the commit was refused: the connection still answers
+			ROLLED_BACK, true,      true,       any,     any,       false,     true,        any,   ROLLED_BACK
+			ROLLED_BACK, true,      true,       any,     any,       false,     false,       true,  ROLLED_BACK
 			# the reply to the commit was lost
-			ROLLED_BACK, true,      true,       true,    any,       false,     false,       false, UNKNOWN
+			ROLLED_BACK, true,      true,       any,     any,       false,     false,       false, UNKNOWN
 			# no callback was called before: nothing may have been rolled back
 			ROLLED_BACK, false,     any,        any,     any,       false,     true,        any,   ROLLED_BACK
 			ROLLED_BACK, false,     any,        any,     any,       false,     false,       any,   UNKNOWN

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.idempotent.outbox.Outbox;
-import dev.idempotent.outbox.transaction.OutboxTransactionListener;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,24 +25,10 @@ public final class OutboxActivation implements BeanPostProcessor {
 
 	private boolean reported;
 
-	private final OutboxTransactionListener listener;
-
-	/**
-	 * Creates an outbox that is off.
-	 * @param listener registered with each transaction manager once the outbox is on
-	 */
-	OutboxActivation(OutboxTransactionListener listener) {
-		this.listener = listener;
-	}
-
-	OutboxTransactionListener listener() {
-		return this.listener;
-	}
-
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof ConfigurableTransactionManager manager) {
-			whenActive(() -> TransactionGuard.watch(manager, this.listener));
+			whenActive(() -> TransactionGuard.watch(manager));
 		}
 		else if (bean instanceof Outbox) {
 			activate("the Outbox has been requested");

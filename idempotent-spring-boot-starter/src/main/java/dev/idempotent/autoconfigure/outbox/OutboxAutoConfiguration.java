@@ -36,7 +36,7 @@ import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.relay.OutboxRelay;
-import dev.idempotent.outbox.transaction.OutboxTransactionListener;
+import dev.idempotent.outbox.transaction.OutboxTransactions;
 import dev.idempotent.outbox.transaction.TransactionBoundOutbox;
 import dev.idempotent.transaction.TransactionGuard;
 import dev.idempotent.work.Observers;
@@ -200,12 +200,12 @@ final class OutboxAutoConfiguration {
 	Outbox outbox(OutboxTopics topics, ObjectProvider<PayloadWriter> writers, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<OutboxHeaderContributor> contributors, OutboxProperties properties,
 			@Value("${idempotent.namespace:}") String namespace,
-			@Value("${spring.application.name:}") String applicationName, OutboxActivation activation) {
+			@Value("${spring.application.name:}") String applicationName, OutboxTransactions transactions) {
 		String source = (properties.source() != null) ? properties.source()
 				: sourceOf(IdempotencyProperties.requireNamespace(namespace, applicationName));
 		PayloadWriter writer = writers.getIfAvailable(() -> json(mappers.getIfUnique(JsonMapper::shared)));
 		return new TransactionBoundOutbox(topics, writer, source, contributors.orderedStream().toList(),
-				InstantSource.system(), activation.listener(), properties.order() == OutboxProperties.Order.KEY);
+				InstantSource.system(), transactions, properties.order() == OutboxProperties.Order.KEY);
 	}
 
 	/**
@@ -298,13 +298,18 @@ final class OutboxAutoConfiguration {
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static OutboxActivation outboxActivation(ObjectProvider<EventTable> table, ObjectProvider<OutboxRelay> relay,
-			ObjectProvider<OutboxProperties> properties, ObjectProvider<DataSource> dataSource) {
-		return new OutboxActivation(new OutboxTransactionListener(table::getObject, () -> {
-			boolean off = Boolean.FALSE.equals(properties.getObject().relay().enabled());
+	static OutboxActivation outboxActivation() {
+		return new OutboxActivation();
+	}
+
+	@Bean
+	OutboxTransactions outboxTransactions(ObjectProvider<EventTable> table, ObjectProvider<OutboxRelay> relay,
+			OutboxProperties properties, ObjectProvider<DataSource> dataSource) {
+		return new OutboxTransactions(table::getObject, () -> {
+			boolean off = Boolean.FALSE.equals(properties.relay().enabled());
 			return off ? (rows) -> {
 			} : relay.getObject()::committed;
-		}, () -> isInTransaction(dataSource.getObject())));
+		}, () -> isInTransaction(dataSource.getObject()));
 	}
 
 	/**

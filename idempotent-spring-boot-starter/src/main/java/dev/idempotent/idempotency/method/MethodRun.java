@@ -53,6 +53,16 @@ final class MethodRun {
 
 	private boolean released;
 
+	/**
+	 * How many transactions that may contain the work have not ended.
+	 */
+	private int open;
+
+	/**
+	 * How those that have ended did so.
+	 */
+	private @Nullable End end;
+
 	MethodRun(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
 		this.key = key;
 		this.fingerprint = fingerprint;
@@ -177,15 +187,21 @@ final class MethodRun {
 		return StoredResponse.notKept();
 	}
 
-	private void settle(End end) {
+	/**
+	 * Settles the key when each transaction that may have contained the work has ended.
+	 */
+	private void settle(End one) {
+		End all = (this.end == null || this.end == one) ? one : End.UNKNOWN;
+		this.end = all;
+		this.open--;
 		StoredResponse stored = this.result;
-		if (this.released) {
+		if (this.released || this.open > 0) {
 			return;
 		}
-		if (end == End.UNKNOWN) {
+		if (all == End.UNKNOWN) {
 			this.claimant.settleUnknown();
 		}
-		else if (end == End.COMMITTED && stored != null) {
+		else if (all == End.COMMITTED && stored != null) {
 			this.claimant.complete(stored);
 		}
 		else {
@@ -211,12 +227,15 @@ final class MethodRun {
 			if (transaction == null || transaction.isCommitted()) {
 				return false;
 			}
-			RunsOfTransaction open = transaction.participant(RunsOfTransaction.class);
-			if (open == null) {
-				open = new RunsOfTransaction();
-				transaction.add(open, null);
+			for (ObservedTransaction each : transaction.withThoseAround()) {
+				RunsOfTransaction open = each.participant(RunsOfTransaction.class);
+				if (open == null) {
+					open = new RunsOfTransaction();
+					each.add(open, null);
+				}
+				open.runs.add(run);
+				run.open++;
 			}
-			open.runs.add(run);
 			return true;
 		}
 

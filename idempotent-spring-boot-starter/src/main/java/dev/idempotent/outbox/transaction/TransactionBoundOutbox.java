@@ -46,7 +46,7 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	private final InstantSource clock;
 
-	private final OutboxTransactionListener transactions;
+	private final OutboxTransactions transactions;
 
 	private final boolean keysOrder;
 
@@ -63,7 +63,7 @@ public final class TransactionBoundOutbox implements Outbox {
 	 * @param keysOrder whether the key of an event orders it
 	 */
 	public TransactionBoundOutbox(OutboxTopics topics, PayloadWriter payloads, String source,
-			List<OutboxHeaderContributor> contributors, InstantSource clock, OutboxTransactionListener transactions,
+			List<OutboxHeaderContributor> contributors, InstantSource clock, OutboxTransactions transactions,
 			boolean keysOrder) {
 		this.topics = topics;
 		this.payloads = payloads;

@@ -1,6 +1,6 @@
 package dev.idempotent.saga.engine;
 
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -23,7 +23,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class StartedSagas implements TransactionParticipant {
 
-	private final Map<IdempotencyKey, Fingerprint> started = new HashMap<>();
+	private final Map<IdempotencyKey, Fingerprint> started = new LinkedHashMap<>();
 
 	private final Consumer<IdempotencyKey> workers;
 
@@ -93,8 +93,11 @@ final class StartedSagas implements TransactionParticipant {
 
 	@Override
 	public Runnable savepoint() {
-		Map<IdempotencyKey, Fingerprint> before = Map.copyOf(this.started);
-		return () -> this.started.keySet().retainAll(before.keySet());
+		int before = this.started.size();
+		return () -> List.copyOf(this.started.keySet())
+			.stream()
+			.skip(before)
+			.forEach((later) -> this.started.remove(later));
 	}
 
 	@Override

@@ -1,0 +1,80 @@
+package dev.idempotent.transaction;
+
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Observes the transactions of managers from their begin: only then is it certain which
+ * connections they commit, and in which phase they are. Called last before a commit,
+ * behind all synchronizations, and what it throws rolls back.
+ */
+final class TransactionWatch implements TransactionExecutionListener {
+
+	static final TransactionWatch LISTENER = new TransactionWatch();
+
+	/**
+	 * What a thread had before the transaction that it begins.
+	 */
+	private static final ThreadLocal<@Nullable Before> BEFORE = new ThreadLocal<>();
+
+	private TransactionWatch() {
+	}
+
+	@Override
+	public void beforeBegin(TransactionExecution transaction) {
+		if (transaction.isNewTransaction()) {
+			BEFORE.set(new Before(PendingChanges.sessions(), TransactionGuard.boundConnections()));
+		}
+	}
+
+	@Override
+	public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+		if (!transaction.isNewTransaction()) {
+			return;
+		}
+		Before before = BEFORE.get();
+		BEFORE.remove();
+		if (before == null || failure != null || !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return;
+		}
+		Map<DataSource, ConnectionHolder> own = TransactionGuard.boundConnections();
+		ConnectionHolder used = (transaction instanceof DefaultTransactionStatus status
+				&& status.getTransaction() instanceof JdbcTransactionObjectSupport jdbc && jdbc.hasConnectionHolder())
+						? jdbc.getConnectionHolder() : null;
+		// One that JPA has bound before can be the one that this manager commits.
+		own.entrySet()
+			.removeIf((bound) -> bound.getValue() != used
+					&& Objects.equals(before.connections().get(bound.getKey()), bound.getValue()));
+		ObservedTransaction.watched(PendingChanges.of(transaction, before.sessions()), own);
+	}
+
+	@Override
+	public void beforeCommit(TransactionExecution transaction) {
+		ObservedTransaction observed = transaction.isNewTransaction() ? ObservedTransaction.bound() : null;
+		if (observed != null) {
+			try {
+				observed.requireWritten();
+			}
+			catch (TransactionException ex) {
+				// Spring would take it for one of the commit, and not roll back.
+				throw new IllegalStateException("The transaction is rolled back", ex);
+			}
+		}
+	}
+
+	private record Before(Set<Object> sessions, Map<DataSource, ConnectionHolder> connections) {
+	}
+
+}
