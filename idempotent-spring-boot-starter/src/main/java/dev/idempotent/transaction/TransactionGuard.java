@@ -32,6 +32,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
@@ -103,6 +104,20 @@ public final class TransactionGuard {
 	public static boolean isOuter(DataSource dataSource) {
 		ConnectionHolder own = managed(dataSource);
 		return own != null && isOuter(own);
+	}
+
+	/**
+	 * Returns whether a manager would begin a transaction on a connection that another
+	 * manager, such as one of JPA, has bound and will commit.
+	 * @param manager a manager of connections
+	 * @param dataSource the data source whose connections transaction managers bind
+	 * @return {@code false} if it would join that transaction, or use another connection
+	 */
+	public static boolean takesOver(PlatformTransactionManager manager, DataSource dataSource) {
+		return manager instanceof ResourceTransactionManager resource && resource.getResourceFactory() == dataSource
+				&& TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
+				&& !holder.isSynchronizedWithTransaction()
+				&& Boolean.FALSE.equals(ReflectionUtils.invokeMethod(IN_TRANSACTION, holder));
 	}
 
 	/**

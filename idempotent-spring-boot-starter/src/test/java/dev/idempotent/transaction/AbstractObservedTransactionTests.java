@@ -97,13 +97,13 @@ abstract class AbstractObservedTransactionTests {
 		other().closeOpen();
 	}
 
-	/**
-	 * The connection of a transaction of JTA is gone when the commit is confirmed.
-	 */
 	final End rolledBack() {
 		return (committed() == End.UNKNOWN) ? End.UNKNOWN : End.ROLLED_BACK;
 	}
 
+	/**
+	 * The connection of a transaction of JTA is gone when the commit is confirmed.
+	 */
 	private End committed() {
 		return (this.manager == Manager.JTA_LIKE && this.entry == Entry.JOINED) ? End.UNKNOWN : End.COMMITTED;
 	}

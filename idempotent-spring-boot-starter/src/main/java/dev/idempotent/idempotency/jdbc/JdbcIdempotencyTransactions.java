@@ -215,6 +215,10 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			throw unfit(key, "a transaction of another manager within the one that it would join, "
 					+ "which can commit without it");
 		}
+		if (!inTest && joined && TransactionGuard.takesOver(this.manager, this.dataSource)) {
+			throw unfit(key, "a transaction of another manager on the same DataSource, "
+					+ "whose connection would be committed");
+		}
 		RecordTransaction transaction = new RecordTransaction(open(key, inTest), key, fingerprint, token, inTest);
 		boolean claimed = false;
 		try {
