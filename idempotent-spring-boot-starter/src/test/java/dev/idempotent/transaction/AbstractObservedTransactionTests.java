@@ -184,7 +184,7 @@ abstract class AbstractObservedTransactionTests {
 		RuntimeException thrown = failure.create();
 		Outcome outcome = this.bench.run((work) -> {
 			work.participate().write();
-			register(Moment.BEFORE_COMMIT, () -> raise(thrown));
+			register(Moment.BEFORE_COMMIT, raising(thrown));
 			work.writeLast();
 		}).fails(thrown);
 		assertNotCommitted(outcome, failure);
@@ -197,7 +197,7 @@ abstract class AbstractObservedTransactionTests {
 		RuntimeException thrown = failure.create();
 		Outcome outcome = this.bench.run((work) -> {
 			work.writeAll();
-			register(Moment.BEFORE_COMMIT, () -> raise(thrown));
+			register(Moment.BEFORE_COMMIT, raising(thrown));
 		}).fails(thrown);
 		assertNotCommitted(outcome, failure);
 	}
@@ -225,7 +225,7 @@ abstract class AbstractObservedTransactionTests {
 		RuntimeException thrown = failure.create();
 		Outcome outcome = this.bench.run((work) -> {
 			work.writeAll();
-			register(Moment.BEFORE_COMMIT, () -> raise(thrown));
+			register(Moment.BEFORE_COMMIT, raising(thrown));
 		}).fails(thrown);
 		assertThat(outcome.open()).isEqualTo((this.manager == Manager.JTA_LIKE && failure != Failure.ORDINARY) ? 1 : 0);
 	}
@@ -234,9 +234,9 @@ abstract class AbstractObservedTransactionTests {
 	@EnumSource
 	void tellsTheCommitIfACallbackBeforeTheCompletionFails(Failure failure) {
 		this.bench.run((work) -> {
-			register(Moment.BEFORE_COMPLETION, () -> raise(failure.create()));
+			register(Moment.BEFORE_COMPLETION, raising(failure.create()));
 			work.writeAll();
-			register(Moment.BEFORE_COMPLETION, () -> raise(failure.create()));
+			register(Moment.BEFORE_COMPLETION, raising(failure.create()));
 		}).succeeds().tells(committed()).leavesAll();
 	}
 
@@ -246,7 +246,7 @@ abstract class AbstractObservedTransactionTests {
 		IllegalStateException thrown = new IllegalStateException("The work fails");
 		this.bench.run((work) -> {
 			work.writeAll();
-			register(Moment.BEFORE_COMPLETION, () -> raise(failure.create()));
+			register(Moment.BEFORE_COMPLETION, raising(failure.create()));
 			throw thrown;
 		}).fails(thrown).tells(End.ROLLED_BACK).leavesNone();
 	}
@@ -256,7 +256,7 @@ abstract class AbstractObservedTransactionTests {
 	void tellsTheCommitIfACallbackAfterTheCommitFails(Failure failure) {
 		RuntimeException thrown = failure.create();
 		Outcome outcome = this.bench.run((work) -> {
-			register(Moment.AFTER_COMMIT, () -> raise(thrown));
+			register(Moment.AFTER_COMMIT, raising(thrown));
 			work.writeAll();
 		}).fails(thrown).tells(committed());
 		outcome.leavesAll();
@@ -266,7 +266,7 @@ abstract class AbstractObservedTransactionTests {
 	@EnumSource
 	void tellsTheCommitIfACallbackAfterTheCompletionFails(Failure failure) {
 		this.bench.run((work) -> {
-			register(Moment.AFTER_COMPLETION, () -> raise(failure.create()));
+			register(Moment.AFTER_COMPLETION, raising(failure.create()));
 			work.writeAll();
 		}).succeeds().tells(committed()).leavesAll();
 	}
@@ -323,7 +323,7 @@ abstract class AbstractObservedTransactionTests {
 		RuntimeException thrown = failure.create();
 		Outcome outcome = this.bench.run((work) -> {
 			work.participate().write();
-			work.transaction().lastStatement(() -> raise(thrown));
+			work.transaction().lastStatement(raising(thrown));
 		}).fails(thrown);
 		assertNotCommitted(outcome, failure);
 	}
@@ -336,7 +336,7 @@ abstract class AbstractObservedTransactionTests {
 	void tellsNoCommitIfALateLastStatementFails(Failure failure) {
 		Outcome outcome = this.bench.run((work) -> {
 			work.participate().write();
-			register(Moment.BEFORE_COMMIT, () -> work.transaction().lastStatement(() -> raise(failure.create())));
+			register(Moment.BEFORE_COMMIT, () -> work.transaction().lastStatement(raising(failure.create())));
 		});
 		outcome.fails().tells(End.ROLLED_BACK).leavesNone();
 	}
@@ -638,8 +638,10 @@ abstract class AbstractObservedTransactionTests {
 		}
 	}
 
-	static void raise(RuntimeException failure) {
-		throw failure;
+	static Runnable raising(RuntimeException failure) {
+		return () -> {
+			throw failure;
+		};
 	}
 
 	/**

@@ -6,7 +6,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 
 import javax.sql.DataSource;
 
@@ -30,7 +32,7 @@ final class JtaLikeTransactionManager extends AbstractPlatformTransactionManager
 
 	private final DataSource real;
 
-	private final ThreadLocal<@Nullable Global> current = new ThreadLocal<>();
+	private final Map<Thread, Global> current = new ConcurrentHashMap<>();
 
 	JtaLikeTransactionManager(DataSource real) {
 		this.real = real;
@@ -44,7 +46,7 @@ final class JtaLikeTransactionManager extends AbstractPlatformTransactionManager
 
 			@Override
 			public Connection getConnection() throws SQLException {
-				Global global = JtaLikeTransactionManager.this.current.get();
+				Global global = JtaLikeTransactionManager.this.current.get(Thread.currentThread());
 				return (global != null) ? enlisted(global.connection()) : super.getConnection();
 			}
 
@@ -55,22 +57,22 @@ final class JtaLikeTransactionManager extends AbstractPlatformTransactionManager
 	 * Whether the thread has a transaction that nothing has ended.
 	 */
 	boolean isOpen() {
-		return this.current.get() != null;
+		return this.current.get(Thread.currentThread()) != null;
 	}
 
 	/**
 	 * Begins a transaction without Spring, as a container does.
 	 */
 	void beginOutside() {
-		this.current.set(new Global(this.real));
+		this.current.put(Thread.currentThread(), new Global(this.real));
 	}
 
 	/**
 	 * Ends the transaction of the thread without Spring.
 	 */
 	void endOutside(boolean commit) {
-		Global global = Objects.requireNonNull(this.current.get());
-		this.current.remove();
+		Global global = Objects.requireNonNull(this.current.get(Thread.currentThread()));
+		this.current.remove(Thread.currentThread());
 		global.end(commit);
 	}
 
@@ -97,7 +99,7 @@ final class JtaLikeTransactionManager extends AbstractPlatformTransactionManager
 
 	@Override
 	protected Object doGetTransaction() {
-		return new Handle(this.current.get());
+		return new Handle(this.current.get(Thread.currentThread()));
 	}
 
 	@Override
@@ -108,21 +110,21 @@ final class JtaLikeTransactionManager extends AbstractPlatformTransactionManager
 	@Override
 	protected void doBegin(Object transaction, TransactionDefinition definition) {
 		Global global = new Global(this.real);
-		this.current.set(global);
+		this.current.put(Thread.currentThread(), global);
 		((Handle) transaction).global = global;
 	}
 
 	@Override
 	protected Object doSuspend(Object transaction) {
-		Global suspended = Objects.requireNonNull(this.current.get());
-		this.current.remove();
+		Global suspended = Objects.requireNonNull(this.current.get(Thread.currentThread()));
+		this.current.remove(Thread.currentThread());
 		((Handle) transaction).global = null;
 		return suspended;
 	}
 
 	@Override
 	protected void doResume(@Nullable Object transaction, Object suspended) {
-		this.current.set((Global) suspended);
+		this.current.put(Thread.currentThread(), (Global) suspended);
 	}
 
 	@Override
