@@ -245,15 +245,19 @@ public final class ObservedTransaction {
 	private static Phase currentPhase() {
 		return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk((frames) -> {
 			Class<?> called = null;
+			Phase found = Phase.OPEN;
 			for (StackWalker.StackFrame frame : (Iterable<StackWalker.StackFrame>) frames::iterator) {
 				Phase phase = (frame.getDeclaringClass() == TransactionSynchronizationUtils.class)
 						? CALLBACKS.get(frame.getMethodName()) : null;
-				if (phase != null && (frame.getMethodName().equals("invokeAfterCompletion") || isRegistered(called))) {
+				if (phase != null && frame.getMethodName().equals("invokeAfterCompletion")) {
 					return phase;
+				}
+				if (phase != null && found == Phase.OPEN && isRegistered(called)) {
+					found = phase;
 				}
 				called = frame.getDeclaringClass();
 			}
-			return Phase.OPEN;
+			return found;
 		});
 	}
 
@@ -613,6 +617,9 @@ public final class ObservedTransaction {
 
 		@Override
 		public void beforeCommit(boolean readOnly) {
+			if (isCommitted()) {
+				return;
+			}
 			ObservedTransaction.this.phase = Phase.COMMITTING;
 			ObservedTransaction.this.committing = true;
 			confirmBehindCallbacks();
@@ -620,7 +627,9 @@ public final class ObservedTransaction {
 
 		@Override
 		public void beforeCompletion() {
-			ObservedTransaction.this.phase = Phase.COMPLETING;
+			if (!isCommitted()) {
+				ObservedTransaction.this.phase = Phase.COMPLETING;
+			}
 			ObservedTransaction.this.announced = true;
 			ObservedTransaction.this.participants.forEach(TransactionParticipant::completing);
 		}

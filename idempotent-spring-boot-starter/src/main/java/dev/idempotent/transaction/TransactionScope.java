@@ -153,7 +153,7 @@ public final class TransactionScope {
 			return;
 		}
 		try {
-			if (isNew() && !this.transaction.isCalledAtEnd()) {
+			if (!hasSavepoint() && !this.transaction.isCalledAtEnd()) {
 				// The manager will fail, and reset the connection, which commits.
 				this.transaction.rollBackConnections();
 			}

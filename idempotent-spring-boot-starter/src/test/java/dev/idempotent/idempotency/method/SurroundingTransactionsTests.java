@@ -235,6 +235,36 @@ class SurroundingTransactionsTests {
 	}
 
 	@Test
+	void areRefusedInACallbackOfATransactionPartAfterTheCompletion() {
+		run((context) -> {
+			SurroundedShop shop = context.getBean(SurroundedShop.class);
+			AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+			afterCompletion(context,
+					() -> SurroundedShop.beforeCommit(() -> failure.set(catchThrowable(() -> shop.transaction("k")))));
+			assertThat(failure.get()).isInstanceOf(IdempotencyStoreException.class)
+				.hasMessageContaining("has already been committed");
+			assertThat(committed(context)).isEmpty();
+			assertThat(shop.transaction("k")).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void refuseATransitionInACallbackOfATransactionPartAfterTheCompletion() {
+		run((context) -> {
+			Guarded<State> things = things(context);
+			AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+			afterCompletion(context, () -> {
+				assertThatExceptionOfType(IllegalTransactionStateException.class)
+					.isThrownBy(() -> things.move(1, State.OPEN, State.PAID));
+				SurroundedShop
+					.beforeCommit(() -> failure.set(catchThrowable(() -> things.move(1, State.OPEN, State.PAID))));
+			});
+			assertThat(failure.get()).isInstanceOf(IllegalTransactionStateException.class);
+			assertThat(status(context)).isEqualTo("OPEN");
+		});
+	}
+
+	@Test
 	void keepTheOuterTransactionIfAnInnerOneDoesNotBegin() {
 		run((context) -> {
 			SurroundedShop shop = context.getBean(SurroundedShop.class);
@@ -276,7 +306,7 @@ class SurroundingTransactionsTests {
 				shop.lease("later");
 			});
 			assertThat(told).containsExactly("the callback");
-			assertThat(committed(context)).contains("k", "later");
+			assertThat(committed(context)).containsExactlyInAnyOrder("k", "later");
 			assertThat(shop.lease("later")).isEqualTo(3);
 			assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> shop.clearing("inner"));
 			context.getBean(ForgetfulStore.class).forget();
