@@ -17,6 +17,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
@@ -90,9 +91,10 @@ public final class ObservedTransaction {
 	private final @Nullable Map<DataSource, ConnectionHolder> connections;
 
 	/**
-	 * Whether its manager tells before the commit, behind all synchronizations.
+	 * What its manager tells of before the commit, behind all synchronizations;
+	 * {@code null} if it does not.
 	 */
-	private boolean watched;
+	private @Nullable TransactionExecution execution;
 
 	private final @Nullable ObservedTransaction outer;
 
@@ -157,11 +159,27 @@ public final class ObservedTransaction {
 
 	/**
 	 * Observes a transaction that a watched manager has begun.
+	 * @param execution the transaction as its manager tells of it
 	 * @param changes what it has not written yet
 	 * @param connections those that the manager commits
 	 */
-	static void watched(PendingChanges changes, Map<DataSource, ConnectionHolder> connections) {
-		new ObservedTransaction(Phase.OPEN, changes, connections).register().watched = true;
+	static void watched(TransactionExecution execution, PendingChanges changes,
+			Map<DataSource, ConnectionHolder> connections) {
+		new ObservedTransaction(Phase.OPEN, changes, connections).register().execution = execution;
+	}
+
+	/**
+	 * Finds the transaction that a watched manager tells of. It may still appear
+	 * suspended if the resumption of another synchronization has failed.
+	 */
+	static @Nullable ObservedTransaction of(TransactionExecution execution) {
+		ObservedTransaction bound = bound();
+		ObservedTransaction found = (bound != null) ? bound
+				: (ObservedTransaction) TransactionSynchronizationManager.getResource(OUTER);
+		while (found != null && found.execution != execution) {
+			found = found.outer;
+		}
+		return found;
 	}
 
 	/**
@@ -211,7 +229,15 @@ public final class ObservedTransaction {
 	 * @return the transaction, which may be one whose completion was never reported
 	 */
 	public static @Nullable ObservedTransaction bound() {
-		return (ObservedTransaction) TransactionSynchronizationManager.getResource(KEY);
+		ObservedTransaction bound = (ObservedTransaction) TransactionSynchronizationManager.getResource(KEY);
+		ObservedTransaction suspended = (bound == null)
+				? (ObservedTransaction) TransactionSynchronizationManager.getResource(OUTER) : null;
+		if (suspended != null && suspended.isRegistered()) {
+			// The suspension has failed in another synchronization.
+			suspended.callbacks.resume();
+			return suspended;
+		}
+		return bound;
 	}
 
 	/**
@@ -311,7 +337,7 @@ public final class ObservedTransaction {
 			throw new IllegalTransactionStateException("The transaction is about to end, or has been committed");
 		}
 		this.due++;
-		if (this.phase == Phase.COMMITTING && this.watched) {
+		if (this.phase == Phase.COMMITTING && this.execution != null) {
 			this.lateStatements.add(statement);
 		}
 		else {
@@ -412,8 +438,8 @@ public final class ObservedTransaction {
 		if ((this.participants.isEmpty() && !this.own) || this.prevented) {
 			return;
 		}
-		for (Runnable statement : List.copyOf(this.lateStatements)) {
-			statement.run();
+		while (!this.lateStatements.isEmpty()) {
+			this.lateStatements.remove(0).run();
 			this.due--;
 		}
 		if (this.due > 0) {
@@ -470,7 +496,7 @@ public final class ObservedTransaction {
 
 	private End endOf(int reported) {
 		return endOf(reported, this.announced && !this.observedAfterCommit, this.committing, this.due == 0,
-				this.confirmed, this.prevented, this.own || this.watched, this::rollBack,
+				this.confirmed, this.prevented, this.own || this.execution != null, this::rollBack,
 				() -> !JDBC || TransactionGuard.areValid(targets(), this.sessions));
 	}
 
@@ -524,7 +550,7 @@ public final class ObservedTransaction {
 	 * Confirms behind the callbacks before the completion that are registered until now.
 	 */
 	private void confirmBehindCallbacks() {
-		if (this.watched || (this.participants.isEmpty() && !this.own)) {
+		if (this.execution != null || (this.participants.isEmpty() && !this.own)) {
 			return;
 		}
 		this.confirmations++;
@@ -598,7 +624,9 @@ public final class ObservedTransaction {
 
 		@Override
 		public void savepoint(Object savepoint) {
-			log().add(savepoint, ObservedTransaction.this.participants);
+			if (!ObservedTransaction.this.participants.isEmpty()) {
+				log().add(savepoint, ObservedTransaction.this.participants);
+			}
 		}
 
 		@Override
@@ -643,11 +671,15 @@ public final class ObservedTransaction {
 		@Override
 		public void afterCompletion(int status) {
 			TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
+			if (TransactionSynchronizationManager.getResource(OUTER) == ObservedTransaction.this) {
+				bind(OUTER, ObservedTransaction.this.outer);
+			}
 			ObservedTransaction.this.phase = Phase.ENDED;
 			if (ObservedTransaction.this.own || !ObservedTransaction.this.participants.isEmpty()) {
 				ObservedTransaction.this.end = endOf(status);
 			}
 			ObservedTransaction.this.changes = null;
+			ObservedTransaction.this.execution = null;
 			for (TransactionParticipant each : List.copyOf(ObservedTransaction.this.participants)) {
 				try {
 					List<TransactionParticipant> late = ObservedTransaction.this.late;

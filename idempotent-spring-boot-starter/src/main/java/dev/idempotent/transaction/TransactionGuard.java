@@ -79,6 +79,10 @@ public final class TransactionGuard {
 	 * @param manager a transaction manager
 	 */
 	public static void watch(ConfigurableTransactionManager manager) {
+		if (!(manager instanceof PlatformTransactionManager)) {
+			// A reactive transaction has no thread.
+			return;
+		}
 		Set<TransactionExecutionListener> all = new LinkedHashSet<>(manager.getTransactionExecutionListeners());
 		all.add(TransactionWatch.LISTENER);
 		manager.setTransactionExecutionListeners(all);
@@ -148,7 +152,7 @@ public final class TransactionGuard {
 	 * Returns the connection that a transaction manager has bound and will commit. A JPA
 	 * transaction manager sets neither mark.
 	 */
-	private static @Nullable ConnectionHolder managed(DataSource dataSource) {
+	static @Nullable ConnectionHolder managed(DataSource dataSource) {
 		return (TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
 				&& (!holder.isSynchronizedWithTransaction()
 						|| Boolean.TRUE.equals(ReflectionUtils.invokeMethod(IN_TRANSACTION, holder)))) ? holder : null;

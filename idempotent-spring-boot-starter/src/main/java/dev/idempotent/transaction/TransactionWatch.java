@@ -34,7 +34,9 @@ final class TransactionWatch implements TransactionExecutionListener {
 
 	@Override
 	public void beforeBegin(TransactionExecution transaction) {
-		if (transaction.isNewTransaction()) {
+		BEFORE.remove();
+		// A nested transaction without a savepoint shares the synchronizations around it.
+		if (transaction.isNewTransaction() && !TransactionSynchronizationManager.isSynchronizationActive()) {
 			BEFORE.set(new Before(PendingChanges.sessions(), TransactionGuard.boundConnections()));
 		}
 	}
@@ -53,16 +55,18 @@ final class TransactionWatch implements TransactionExecutionListener {
 		ConnectionHolder used = (transaction instanceof DefaultTransactionStatus status
 				&& status.getTransaction() instanceof JdbcTransactionObjectSupport jdbc && jdbc.hasConnectionHolder())
 						? jdbc.getConnectionHolder() : null;
-		// One that JPA has bound before can be the one that this manager commits.
+		// One that JPA has bound before can be the one that this manager commits, and a
+		// listener may have used another one.
 		own.entrySet()
 			.removeIf((bound) -> bound.getValue() != used
 					&& Objects.equals(before.connections().get(bound.getKey()), bound.getValue()));
-		ObservedTransaction.watched(PendingChanges.of(transaction, before.sessions()), own);
+		own.keySet().removeIf((dataSource) -> TransactionGuard.managed(dataSource) == null);
+		ObservedTransaction.watched(transaction, PendingChanges.of(transaction, before.sessions()), own);
 	}
 
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
-		ObservedTransaction observed = transaction.isNewTransaction() ? ObservedTransaction.bound() : null;
+		ObservedTransaction observed = transaction.isNewTransaction() ? ObservedTransaction.of(transaction) : null;
 		if (observed != null) {
 			try {
 				observed.requireWritten();
