@@ -71,7 +71,7 @@ public final class ObservedTransaction {
 
 	/**
 	 * Under which the transaction around is bound while it is suspended. Its connections
-	 * may still be bound: those of another database are.
+	 * may still be bound if they are connections to another database.
 	 */
 	private static final Object OUTER = new Object();
 
@@ -262,11 +262,11 @@ public final class ObservedTransaction {
 	}
 
 	/**
-	 * Finds the phase of a transaction that was not observed from its begin: that of the
-	 * callback in which the calling thread is, unless it is in another transaction that
-	 * has begun in one, which its callbacks must tell. Spring does not tell the phase.
-	 * The synchronizations of a transaction that has ended are gone, but it still appears
-	 * active.
+	 * Finds the phase of a transaction that was not observed from its begin: the phase of
+	 * the callback in which the calling thread is, unless it is in another transaction
+	 * that has begun in one, which its callbacks must tell. Spring does not tell the
+	 * phase. The synchronizations of a transaction that has ended are gone, but it still
+	 * appears active.
 	 */
 	private static Phase currentPhase() {
 		return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk((frames) -> {
@@ -399,7 +399,7 @@ public final class ObservedTransaction {
 	}
 
 	/**
-	 * Returns whether a connection is that of another transaction around this one.
+	 * Returns whether a connection belongs to another transaction around this one.
 	 * @return {@code null} if that is not known
 	 */
 	@Nullable Boolean isOuter(ConnectionHolder connection) {

@@ -126,7 +126,7 @@ public final class TransactionGuard {
 
 	/**
 	 * A manager that is not a bean does not tell of its transactions: each of several
-	 * connections may be that of an outer one.
+	 * connections may belong to an outer transaction.
 	 */
 	private static boolean isOuter(ConnectionHolder own) {
 		ObservedTransaction observed = ObservedTransaction.bound();
@@ -319,7 +319,7 @@ public final class TransactionGuard {
 		try {
 			TransactionStatus status = manager.getTransaction(definition);
 			if (status == null) {
-				// That of a test may be a mock.
+				// The manager of a test may be a mock.
 				throw new IllegalTransactionStateException(manager.getClass().getName() + " has begun no transaction");
 			}
 			requireSynchronizations(manager, status);

@@ -53,8 +53,8 @@ public final class TransactionScope {
 	}
 
 	/**
-	 * Begins a transaction, or joins that of the caller, as the definition says. If that
-	 * fails, the thread is left as it was.
+	 * Begins a transaction, or joins the transaction of the caller, as the definition
+	 * says. If that fails, the thread is left as it was.
 	 * @param manager begins it
 	 * @param definition its attributes
 	 * @return the scope, to be ended on the same thread by {@link #commit()} or
@@ -74,7 +74,7 @@ public final class TransactionScope {
 	}
 
 	/**
-	 * Returns the transaction, which may be that of the caller.
+	 * Returns the transaction, which the caller may have begun.
 	 * @return the transaction
 	 */
 	public ObservedTransaction transaction() {
@@ -83,7 +83,7 @@ public final class TransactionScope {
 
 	/**
 	 * Returns whether the library has begun the transaction, so that the end of the scope
-	 * is that of the transaction.
+	 * is the end of the transaction.
 	 * @return {@code false} in a transaction of the caller
 	 */
 	public boolean isNew() {
@@ -176,8 +176,8 @@ public final class TransactionScope {
 	}
 
 	/**
-	 * Returns whether a failure may be that of the connection, which hides what the
-	 * database has answered.
+	 * Returns whether the connection may have failed, which hides what the database has
+	 * answered.
 	 */
 	private static boolean isFailureOfConnection(Throwable failure) {
 		return Stream

@@ -42,6 +42,16 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 		OPTIONAL.forEach((name) -> hints.reflection().registerTypeIfPresent(classLoader, name));
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "org.postgresql.PGStatement", MemberCategory.INVOKE_PUBLIC_METHODS);
+		// Whether PostgreSQL will commit, and in which session; which connection a
+		// manager commits.
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, "org.postgresql.core.BaseConnection",
+					MemberCategory.INVOKE_PUBLIC_METHODS);
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, "org.postgresql.PGConnection", MemberCategory.INVOKE_PUBLIC_METHODS);
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, "org.springframework.jdbc.datasource.ConnectionHolder",
+					MemberCategory.INVOKE_DECLARED_METHODS);
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "org.springframework.web.servlet.view.RedirectView",
 					MemberCategory.ACCESS_DECLARED_FIELDS);

@@ -8,11 +8,14 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
 import org.postgresql.PGStatement;
+import org.postgresql.core.BaseConnection;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.beans.factory.aot.AotServices;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken;
 import org.springframework.web.servlet.HandlerMapping;
@@ -54,6 +57,17 @@ class LibraryHintsTests {
 		assertThat(RuntimeHintsPredicates.reflection().onType(OAuth2AuthenticationToken.class)).accepts(this.hints);
 		assertThat(RuntimeHintsPredicates.reflection().onType(HandlerMapping.class)).accepts(this.hints);
 		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(PGStatement.class, "setPrepareThreshold"))
+			.accepts(this.hints);
+	}
+
+	@Test
+	void includeWhatTellsOfTheEndOfATransaction() {
+		assertThat(
+				RuntimeHintsPredicates.reflection().onMethodInvocation(ConnectionHolder.class, "isTransactionActive"))
+			.accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(BaseConnection.class, "getTransactionState"))
+			.accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(PGConnection.class, "getBackendPID"))
 			.accepts(this.hints);
 	}
 
