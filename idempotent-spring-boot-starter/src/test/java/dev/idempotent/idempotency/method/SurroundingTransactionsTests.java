@@ -18,6 +18,7 @@ import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.Sagas;
 import dev.idempotent.state.Transitions;
 import dev.idempotent.state.jdbc.Guarded;
+import dev.idempotent.testing.BrokerTransactionManager;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,12 +37,9 @@ import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.UnexpectedRollbackException;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -173,7 +171,7 @@ class SurroundingTransactionsTests {
 		run((context) -> {
 			SurroundedShop shop = context.getBean(SurroundedShop.class);
 			Effects effects = context.getBean(Effects.class);
-			PlatformTransactionManager broker = new Broker();
+			PlatformTransactionManager broker = new BrokerTransactionManager();
 			for (RuntimeException failure : List.of(new IllegalStateException("The inner transaction fails"),
 					new UnexpectedRollbackException("The inner transaction fails"))) {
 				effects.reset();
@@ -449,30 +447,6 @@ class SurroundingTransactionsTests {
 		JdbcTransactionManager second() {
 			return new JdbcTransactionManager(
 					new EmbeddedDatabaseBuilder().setType(EmbeddedDatabaseType.H2).generateUniqueName(true).build());
-		}
-
-	}
-
-	/**
-	 * As that of a message broker whose transactions have synchronizations.
-	 */
-	private static final class Broker extends AbstractPlatformTransactionManager {
-
-		@Override
-		protected Object doGetTransaction() {
-			return new Object();
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
 		}
 
 	}

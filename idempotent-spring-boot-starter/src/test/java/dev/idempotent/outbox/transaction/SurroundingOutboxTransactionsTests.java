@@ -11,6 +11,7 @@ import javax.sql.DataSource;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.testing.BrokerTransactionManager;
 import dev.idempotent.transaction.ObservedTransaction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,8 +30,6 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -93,7 +92,7 @@ class SurroundingOutboxTransactionsTests {
 			in(manager(context), () -> {
 				database(context).update("insert into work values ('order')");
 				append(context, "order.placed");
-				assertThatIllegalStateException().isThrownBy(() -> in(new Broker(), () -> {
+				assertThatIllegalStateException().isThrownBy(() -> in(new BrokerTransactionManager(), () -> {
 					TransactionSynchronizationManager.registerSynchronization(new Priority(0, () -> {
 						throw new IllegalStateException("The inner transaction fails");
 					}));
@@ -236,30 +235,6 @@ class SurroundingOutboxTransactionsTests {
 		JdbcTransactionManager second() {
 			return new JdbcTransactionManager(
 					new EmbeddedDatabaseBuilder().setType(EmbeddedDatabaseType.H2).generateUniqueName(true).build());
-		}
-
-	}
-
-	/**
-	 * As that of a message broker whose transactions have synchronizations.
-	 */
-	private static final class Broker extends AbstractPlatformTransactionManager {
-
-		@Override
-		protected Object doGetTransaction() {
-			return new Object();
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
 		}
 
 	}
