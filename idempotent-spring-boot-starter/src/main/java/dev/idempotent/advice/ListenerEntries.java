@@ -150,11 +150,11 @@ public final class ListenerEntries {
 		call.enter();
 		try {
 			Object result = invocation.proceed();
-			call.leave(null);
+			call.watched.leave(null);
 			return result;
 		}
 		catch (Throwable ex) {
-			call.leave(ex);
+			call.watched.leave(ex);
 			throw ex;
 		}
 	}
@@ -165,21 +165,13 @@ public final class ListenerEntries {
 	}
 
 	/**
-	 * A call by the relay. Changed by its thread only.
+	 * A call by the relay.
 	 */
 	private final class Call {
 
-		private final Thread thread = Thread.currentThread();
+		private final WatchedCall watched = new WatchedCall();
 
-		private int entries;
-
-		private boolean inside;
-
-		private boolean returned;
-
-		private boolean replayed;
-
-		private @Nullable Throwable failure;
+		private volatile boolean replayed;
 
 		boolean isOf(ListenerEntries entries) {
 			return entries == ListenerEntries.this;
@@ -193,40 +185,33 @@ public final class ListenerEntries {
 		 * A method can call itself through its proxy.
 		 */
 		boolean isInside() {
-			return this.inside && this.thread == Thread.currentThread();
+			return this.watched.isInside() && this.watched.isOnItsThread();
 		}
 
 		void requireThread() {
-			if (this.thread != Thread.currentThread()) {
+			if (!this.watched.isOnItsThread()) {
 				throw failure("calls it on another thread, outside of its transaction and context", null);
 			}
 		}
 
 		void enter() {
 			requireThread();
-			this.entries++;
-			this.returned = false;
-			if (ListenerEntries.this.once && this.entries > 1) {
-				throw failure("calls it again within one transaction", this.failure);
+			this.watched.enter();
+			if (ListenerEntries.this.once && this.watched.entries() > 1) {
+				throw failure("calls it again within one transaction", this.watched.failure());
 			}
-			this.inside = true;
-		}
-
-		void leave(@Nullable Throwable failure) {
-			this.inside = false;
-			this.returned = failure == null;
-			this.failure = failure;
 		}
 
 		void requireReturn() {
-			if (this.entries == 0 && !this.replayed) {
+			int entries = this.watched.entries();
+			if (entries == 0 && !this.replayed) {
 				throw failure("has not called it", null);
 			}
-			if (this.entries > 0 && !this.returned) {
-				throw failure("has hidden its failure", this.failure);
+			if (entries > 0 && !this.watched.isReturned()) {
+				throw failure("has hidden its failure", this.watched.failure());
 			}
-			if (ListenerEntries.this.once && this.entries > 1) {
-				throw failure("calls it again within one transaction", this.failure);
+			if (ListenerEntries.this.once && entries > 1) {
+				throw failure("calls it again within one transaction", this.watched.failure());
 			}
 		}
 

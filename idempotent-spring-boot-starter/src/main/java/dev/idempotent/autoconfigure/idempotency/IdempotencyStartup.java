@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.List;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
@@ -79,12 +78,8 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 			.beansOfTypeIncludingAncestors(this.beanFactory, RequestMappingHandlerMapping.class, true, false)
 			.values());
 		AnnotationAwareOrderComparator.sort(mappings);
-		mappings.stream()
-			.flatMap((mapping) -> mapping.getHandlerMethods().values().stream())
-			.filter((handler) -> handler.hasMethodAnnotation(Idempotent.class))
-			.forEach(this::rejectAsyncAdvice);
-		this.report.addHandlers(this.operations.load(mappings, this.settings, this.defaults, this.transactionSource),
-				this.settings.requiredFor());
+		this.report.addHandlers(this.operations.load(mappings, this.settings, this.defaults, this.transactionSource,
+				this::rejectAsyncAdvice), this.settings.requiredFor());
 		// Functional endpoints have paths that cannot be listed.
 		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, RouterFunction.class, true,
 				false).length == 0) {

@@ -27,6 +27,7 @@ import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -39,6 +40,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.web.servlet.FilterRegistration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -47,8 +49,9 @@ import org.springframework.core.PriorityOrdered;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.servlet.HandlerAdapter;
 import org.springframework.web.servlet.HandlerExceptionResolver;
-import org.springframework.web.servlet.handler.MappedInterceptor;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -94,19 +97,24 @@ final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static MappedInterceptor idempotentHandlerCallInterceptor(IdempotentOperations operations) {
-		return IdempotencyWebComponents.handlerCallInterceptor(operations);
+	static HandlerAdapter idempotentHandlerAdapter(IdempotentOperations operations) {
+		return IdempotencyWebComponents.handlerAdapter(operations);
+	}
+
+	@Bean
+	static WebMvcConfigurer idempotentLastInterceptor(@Qualifier("idempotentHandlerAdapter") HandlerAdapter adapter) {
+		return IdempotencyWebComponents.lastInterceptor(adapter);
+	}
+
+	@Bean
+	FirstHandlerAdapterCheck idempotentFirstHandlerAdapterCheck(ApplicationContext context,
+			@Qualifier("idempotentHandlerAdapter") HandlerAdapter adapter) {
+		return new FirstHandlerAdapterCheck(context, adapter);
 	}
 
 	@Bean
 	static WebHandlers idempotentWebHandlers() {
 		return IdempotencyWebComponents::isHandler;
-	}
-
-	@Bean
-	HandlerExceptionResolver idempotentHandlerFailureRecorder(IdempotentOperations operations) {
-		return IdempotencyWebComponents.handlerFailureRecorder(operations);
 	}
 
 	@Bean

@@ -422,12 +422,13 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	/**
-	 * A request whose body can be read from its start again after handler mappings have
-	 * read of it.
+	 * A request whose handler is not known yet. What mappings and interceptors read of
+	 * its body is recorded, so that it can be compared and read again if the handler
+	 * needs a key.
 	 */
-	static final class Unread extends HttpServletRequestWrapper {
+	static final class Unclaimed extends HttpServletRequestWrapper {
 
-		private byte[] read = new byte[0];
+		private final int limit;
 
 		private @Nullable ByteArrayOutputStream recorded;
 
@@ -435,31 +436,53 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 
 		private @Nullable BufferedReader reader;
 
-		Unread(HttpServletRequest request) {
+		private boolean handlerKnown;
+
+		/**
+		 * Creates a request.
+		 * @param limit how much of the body is recorded at most, in bytes
+		 */
+		Unclaimed(HttpServletRequest request, int limit) {
 			super(request);
+			this.limit = limit;
 		}
 
 		/**
-		 * Returns the request at its start. What is read of it then is not recorded.
+		 * Stops recording: the handler reads the body itself.
 		 */
-		HttpServletRequest rewind() {
-			if (this.recorded == null) {
-				return (HttpServletRequest) getRequest();
-			}
-			this.read = this.recorded.toByteArray();
+		void handlerKnown() {
+			this.handlerKnown = true;
+		}
+
+		/**
+		 * Returns the request at its start.
+		 */
+		HttpServletRequest atStart() {
+			HttpServletRequest original = (HttpServletRequest) getRequest();
+			ByteArrayOutputStream before = this.recorded;
+			return (before == null) ? original : new HttpServletRequestWrapper(original) {
+
+				@Override
+				public ServletInputStream getInputStream() throws IOException {
+					return new BodyStream(new ByteArrayInputStream(before.toByteArray()), super.getInputStream(), null);
+				}
+
+			};
+		}
+
+		/**
+		 * Replaces the request for the handler.
+		 */
+		void continueWith(HttpServletRequest request) {
+			setRequest(request);
 			this.stream = null;
 			this.reader = null;
-			return this;
 		}
 
 		private ServletInputStream open() throws IOException {
-			if (this.recorded == null && isMultipart(mediaType(this))) {
-				// As the dispatcher servlet does before it asks the mappings.
-				readParts(this);
-			}
-			ByteArrayOutputStream first = (this.recorded == null) ? new ByteArrayOutputStream() : null;
-			this.recorded = (first != null) ? first : this.recorded;
-			return new BodyStream(new ByteArrayInputStream(this.read), super.getInputStream(), first);
+			ByteArrayOutputStream record = new LimitedRecord(this.limit);
+			this.recorded = record;
+			return new BodyStream(new ByteArrayInputStream(new byte[0]), super.getInputStream(), record);
 		}
 
 		@Override
@@ -467,7 +490,12 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 			if (this.reader != null) {
 				throw new IllegalStateException("getReader() has been called for this request");
 			}
-			this.stream = (this.stream != null) ? this.stream : open();
+			if (this.stream == null) {
+				if (this.handlerKnown) {
+					return super.getInputStream();
+				}
+				this.stream = open();
+			}
 			return this.stream;
 		}
 
@@ -476,8 +504,31 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 			if (this.stream != null) {
 				throw new IllegalStateException("getInputStream() has been called for this request");
 			}
-			this.reader = (this.reader != null) ? this.reader : reader(this, open());
+			if (this.reader == null) {
+				if (this.handlerKnown) {
+					return super.getReader();
+				}
+				this.reader = reader(this, open());
+			}
 			return this.reader;
+		}
+
+	}
+
+	/**
+	 * Bytes beyond the limit need not be kept: a body with more is refused.
+	 */
+	private static final class LimitedRecord extends ByteArrayOutputStream {
+
+		private final int limit;
+
+		LimitedRecord(int limit) {
+			this.limit = limit;
+		}
+
+		@Override
+		public synchronized void write(byte[] source, int offset, int length) {
+			super.write(source, offset, (int) Math.min(length, Math.max(0, this.limit + 1L - size())));
 		}
 
 	}

@@ -64,6 +64,8 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 
 	private @Nullable SentError error;
 
+	private boolean sent;
+
 	private boolean outputStreamUsed;
 
 	private @Nullable PrintWriter writer;
@@ -140,6 +142,7 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 	 * Sends what is buffered.
 	 */
 	void sendBuffered() throws IOException {
+		this.sent = true;
 		finishWriting();
 		if (this.redirect == null) {
 			this.body.send();
@@ -147,6 +150,16 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 		else {
 			this.body.sendWithoutLength();
 			this.redirect.sendTo((HttpServletResponse) getResponse());
+		}
+	}
+
+	/**
+	 * Flushes what {@link #sendBuffered()} has sent, if the container does not write the
+	 * rest of it: nothing that fails later can replace it.
+	 */
+	void flushSent() throws IOException {
+		if (this.sent && this.redirect == null && this.error == null) {
+			getResponse().flushBuffer();
 		}
 	}
 

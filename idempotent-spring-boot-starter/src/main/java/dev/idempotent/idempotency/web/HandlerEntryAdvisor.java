@@ -146,8 +146,7 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 		Idempotent annotation = AnnotatedElementUtils.findMergedAnnotation(
 				AopUtils.getMostSpecificMethod(method, AopUtils.getTargetClass(target)), Idempotent.class);
 		HandlerRun run = HandlerRun.of(request);
-		if (annotation != null
-				&& (run == null || !run.isBegun() || (isInTransaction(annotation) && !run.isInTransaction()))) {
+		if (annotation != null && (run == null || (isInTransaction(annotation) && !run.isInTransaction()))) {
 			throw withoutRun(method);
 		}
 	}
@@ -158,13 +157,10 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 	}
 
 	static IllegalStateException withoutRun(Method method) {
-		return new IllegalStateException("The @Idempotent method " + method + " was not run: its request has no key, "
-				+ "because the idempotency filter was not asked about it. It was forwarded, included or dispatched "
-				+ "from a handler without @Idempotent or with another guarantee, or had another URL when it passed the "
-				+ "filter, or did not pass it, or the method was mapped after the start, or called by a handler "
-				+ "without @Idempotent, such as a functional endpoint, or with another guarantee, "
-				+ "or a handler mapping has found another method "
-				+ "for the same request before. Place filters that rewrite URLs before that filter, and call a service "
+		return new IllegalStateException("The @Idempotent method " + method + " was not run: no key was claimed for "
+				+ "it. Its request did not pass the idempotency filter, or was forwarded, included or dispatched from "
+				+ "a handler without @Idempotent or with another guarantee, or such a handler, an interceptor or a "
+				+ "functional endpoint has called the method. Let requests pass that filter, and call a service "
 				+ "instead of such methods.");
 	}
 

@@ -3,9 +3,11 @@ package dev.idempotent.idempotency.web;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 
+import dev.idempotent.advice.WatchedCall;
 import dev.idempotent.idempotency.IdempotencyContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
@@ -34,7 +36,7 @@ abstract class HandlerRun {
 	/**
 	 * The methods of Spring MVC around what runs before the handler.
 	 */
-	private static final Set<String> BEFORE_HANDLERS = Set.of("applyPreHandle", "initModel", "getMethodArgumentValues",
+	private static final Set<String> BEFORE_HANDLERS = Set.of("initModel", "getMethodArgumentValues",
 			"applyArgumentValidation", "checkRequest");
 
 	private static final Logger logger = LoggerFactory.getLogger(HandlerRun.class);
@@ -45,15 +47,13 @@ abstract class HandlerRun {
 
 	private volatile @Nullable BufferedResponse response;
 
-	/**
-	 * The call of the handler by Spring MVC. Stays failed once handling has failed.
-	 */
-	private volatile Progress call = Progress.NONE;
+	private volatile Phase phase = Phase.CLAIMED;
 
 	/**
-	 * The handler method itself, as observed by advice or else concluded from the call.
+	 * The entry into the handler method, as observed by advice or else concluded from the
+	 * call.
 	 */
-	private volatile Progress method = Progress.NONE;
+	private final WatchedCall entry = new WatchedCall();
 
 	/**
 	 * Whether advice observes the method.
@@ -107,29 +107,20 @@ abstract class HandlerRun {
 	abstract boolean isInTransaction();
 
 	/**
-	 * Starts with the first dispatch.
+	 * Opens the run within the first dispatch of its request, whose thread has the
+	 * context from now on.
+	 * @return the context that the thread had before
 	 */
-	void begin(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-			throws IOException, ServletException {
+	@Nullable IdempotencyContext open(HttpServletRequest request, BufferedResponse buffered) {
 		request.setAttribute(ATTRIBUTE, this);
-		dispatch(request, response, chain);
+		this.response = buffered;
+		dispatchBegins(request);
+		return IdempotencyContext.bind(this.context);
 	}
 
 	/**
-	 * Responds with 204 in place of the handler.
-	 */
-	void beginWithoutHandler(HttpServletRequest request, HttpServletResponse response)
-			throws IOException, ServletException {
-		begin(request, response, (handled, buffered) -> {
-			this.call = Progress.RETURNED;
-			this.method = Progress.RETURNED;
-			((HttpServletResponse) buffered).setStatus(HttpServletResponse.SC_NO_CONTENT);
-		});
-	}
-
-	/**
-	 * Runs one dispatch in the context, and settles the key if the response is complete
-	 * after it. Restores the context of the thread.
+	 * Runs a later dispatch in the context, and settles the key if the response is
+	 * complete after it. Restores the context of the thread.
 	 */
 	void dispatch(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
@@ -144,15 +135,15 @@ abstract class HandlerRun {
 
 	private void runBuffered(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
-		if (request.getDispatcherType() == DispatcherType.FORWARD && !this.watched && isCallOpen()) {
-			this.method = Progress.OPEN;
+		if (request.getDispatcherType() == DispatcherType.FORWARD && !this.watched && isHandlerRunning()) {
+			this.entry.enter();
 		}
 		BufferedResponse buffered = WebUtils.getNativeResponse(response, BufferedResponse.class);
 		if (buffered != null) {
 			run(request, response, buffered, chain);
 		}
 		else {
-			// The first dispatch, or an error dispatch with the container's own response.
+			// An error dispatch with the container's own response.
 			buffered = bufferResponse(request, response);
 			BufferedResponse before = this.response;
 			if (before != null) {
@@ -161,6 +152,60 @@ abstract class HandlerRun {
 			this.response = buffered;
 			run(wrapRequest(request, buffered), buffered, buffered, chain);
 		}
+	}
+
+	private void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse buffered,
+			FilterChain chain) throws IOException, ServletException {
+		// In the error page for asynchronous work that has failed or timed out.
+		boolean abandoned = request.isAsyncStarted();
+		boolean returned = false;
+		dispatchBegins(request);
+		try {
+			chain.doFilter(request, response);
+			returned = true;
+		}
+		finally {
+			dispatchEnds(request, buffered, returned, abandoned);
+		}
+	}
+
+	/**
+	 * Begins a dispatch of the request.
+	 */
+	abstract void dispatchBegins(HttpServletRequest request);
+
+	/**
+	 * Ends a dispatch of the request, and settles the key if the response is complete.
+	 * @param returned whether the dispatch has ended without an exception
+	 * @param abandoned whether asynchronous work was left before it
+	 */
+	abstract void dispatchEnds(HttpServletRequest request, BufferedResponse buffered, boolean returned,
+			boolean abandoned) throws IOException, ServletException;
+
+	/**
+	 * Responds with 204 in place of the handler.
+	 */
+	void answerWithoutHandler(HttpServletRequest request) throws IOException, ServletException {
+		advance(Phase.RETURNED);
+		concludeEntry(null);
+		Objects.requireNonNull(this.response).setStatus(HttpServletResponse.SC_NO_CONTENT);
+		responseWritten(request);
+	}
+
+	/**
+	 * Records that the call by Spring MVC has returned without a view to render: the
+	 * response is complete, unless it is asynchronous.
+	 * @throws ServletException if a commit has failed, or the unchecked exception with
+	 * which it has: it counts as one of the handler
+	 */
+	void responseWritten(HttpServletRequest request) throws IOException, ServletException {
+	}
+
+	/**
+	 * Records that Spring MVC has handled the request, and rendered its view.
+	 * @param failure what it throws, or {@code null}
+	 */
+	void handlingCompleted(HttpServletRequest request, @Nullable Exception failure) {
 	}
 
 	/**
@@ -172,23 +217,54 @@ abstract class HandlerRun {
 
 	/**
 	 * Records that Spring MVC is about to call the handler.
+	 */
+	final void handlerCalled(Object called) {
+		if (called instanceof HandlerMethod handlerMethod) {
+			Object bean = handlerMethod.getBean();
+			boolean advised = HandlerEntryAdvisor.isAdvised(bean, handlerMethod.getMethod());
+			handlerCalled(handlerMethod, advised,
+					advised && HandlerEntryAdvisor.isWatched(bean, handlerMethod.getMethod()));
+		}
+		else {
+			advance(Phase.CALLED);
+		}
+	}
+
+	/**
+	 * Records that Spring MVC is about to call the handler method.
 	 * @param advised whether the call passes through advice
 	 * @param entryWatched whether the last of that advice observes the method
 	 */
 	void handlerCalled(HandlerMethod handlerMethod, boolean advised, boolean entryWatched) {
 		this.watched = entryWatched;
 		this.answered = false;
-		this.call = (this.call != Progress.FAILED) ? Progress.OPEN : Progress.FAILED;
+		advance(Phase.CALLED);
+	}
+
+	/**
+	 * A failure is not undone by what follows it.
+	 */
+	private void advance(Phase next) {
+		if (this.phase != Phase.FAILED && this.phase != Phase.SETTLED) {
+			this.phase = next;
+		}
 	}
 
 	/**
 	 * Records that the call by Spring MVC has returned, possibly a value of advice.
 	 */
 	void callReturned() {
-		this.call = (this.call != Progress.FAILED) ? Progress.RETURNED : Progress.FAILED;
+		advance(Phase.RETURNED);
 		if (!this.watched) {
-			this.method = Progress.RETURNED;
+			concludeEntry(null);
 		}
+	}
+
+	private void concludeEntry(@Nullable Throwable failure) {
+		if (!this.entry.isInside()) {
+			this.entry.enter();
+		}
+		this.entry.leave(failure);
 	}
 
 	/**
@@ -200,11 +276,15 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Records that the handling of the call has failed, if it has returned while its
-	 * response was written.
+	 * Records that the call by Spring MVC has failed, perhaps while the response was
+	 * written that the handler had returned. The failure of asynchronous work is one of
+	 * the handler itself.
 	 */
-	void writingFailed() {
-		this.answerLost = this.answered;
+	void callFailed(HttpServletRequest request, Exception failure) {
+		if (request.getDispatcherType() != DispatcherType.ASYNC) {
+			this.answerLost = this.answered;
+		}
+		handlingFailed(failure);
 	}
 
 	/**
@@ -216,41 +296,17 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Returns whether Spring MVC has called the handler.
+	 * Returns how far the run has come.
 	 */
-	boolean isCalled() {
-		return this.call != Progress.NONE;
-	}
-
-	/**
-	 * Returns whether Spring MVC has called the handler, or it is not a method: otherwise
-	 * the mappings have found another one for the dispatcher servlet than for the filter.
-	 */
-	boolean isBegun() {
-		return isCalled() || this.handler == null;
+	final Phase phase() {
+		return this.phase;
 	}
 
 	/**
 	 * Returns whether the handler has been called and has neither returned nor thrown.
 	 */
-	boolean isCallOpen() {
-		return (this.watched ? this.method : this.call) == Progress.OPEN;
-	}
-
-	/**
-	 * Returns whether the call by Spring MVC has returned normally, and nothing has
-	 * failed since.
-	 */
-	boolean isCallReturned() {
-		return this.call == Progress.RETURNED;
-	}
-
-	/**
-	 * Returns whether Spring MVC has told of a failure, which the application may have
-	 * turned into a response.
-	 */
-	boolean isCallFailed() {
-		return this.call == Progress.FAILED;
+	boolean isHandlerRunning() {
+		return this.watched ? this.entry.isInside() : this.phase == Phase.CALLED;
 	}
 
 	/**
@@ -258,7 +314,7 @@ abstract class HandlerRun {
 	 */
 	boolean awaitsEntryInto(Method entered) {
 		Handler expected = this.handler;
-		return isCalled() && this.method != Progress.OPEN && expected != null
+		return this.phase != Phase.CLAIMED && !this.entry.isInside() && expected != null
 				&& expected.method().getName().equals(entered.getName())
 				&& AopUtils.getMostSpecificMethod(entered, expected.type())
 					.equals(AopUtils.getMostSpecificMethod(expected.method(), expected.type()));
@@ -268,7 +324,7 @@ abstract class HandlerRun {
 	 * Records that the handler method is entered.
 	 */
 	void methodEntered() {
-		this.method = Progress.OPEN;
+		this.entry.enter();
 	}
 
 	/**
@@ -276,9 +332,7 @@ abstract class HandlerRun {
 	 * @return the value for Spring MVC
 	 */
 	@Nullable Object methodReturned(Class<?> type, @Nullable Object value) {
-		if (this.method == Progress.OPEN) {
-			this.method = Progress.RETURNED;
-		}
+		this.entry.leave(null);
 		return value;
 	}
 
@@ -286,23 +340,23 @@ abstract class HandlerRun {
 	 * Records that the handler method has thrown an exception.
 	 */
 	void methodFailed(Throwable failure) {
-		this.method = Progress.FAILED;
+		this.entry.leave(failure);
 	}
 
 	/**
-	 * Returns whether the handler method was entered. Only advice can record it at once;
-	 * a handler without advice was entered if its call has returned, has forwarded the
+	 * Returns the entry into the handler method. Only advice can record it at once; a
+	 * handler without advice was entered if its call has returned, has forwarded the
 	 * request, or has thrown an exception of its own.
 	 */
-	boolean isEntered() {
-		return this.method != Progress.NONE || this.handler == null;
+	final WatchedCall entry() {
+		return this.entry;
 	}
 
 	/**
-	 * Returns whether the last entry into the handler method has returned.
+	 * Returns whether the handler was entered.
 	 */
-	boolean isMethodReturned() {
-		return this.method == Progress.RETURNED;
+	boolean isEntered() {
+		return this.handler == null || this.entry.entries() > 0;
 	}
 
 	/**
@@ -310,10 +364,10 @@ abstract class HandlerRun {
 	 * response.
 	 */
 	void handlingFailed(Exception failure) {
-		this.call = Progress.FAILED;
-		if (!this.watched && isThrownByHandler(failure)) {
-			this.method = Progress.FAILED;
+		if (this.phase == Phase.CALLED && !this.watched && isThrownByHandler(failure)) {
+			concludeEntry(failure);
 		}
+		advance(Phase.FAILED);
 		if (DisconnectedClientHelper.isClientDisconnectedException(failure)) {
 			this.disconnect = failure;
 		}
@@ -347,11 +401,8 @@ abstract class HandlerRun {
 	 */
 	void sendErrorIfUnanswered(HttpServletRequest request, BufferedResponse response) throws IOException {
 		Exception failure = this.disconnect;
-		// Happens if the application has replaced the resolvers that record failures.
-		boolean swallowed = this.method == Progress.FAILED && this.call == Progress.OPEN;
-		if ((failure != null || swallowed) && !request.isAsyncStarted() && response.isUntouched()) {
-			logger.error((failure != null) ? "A handler has failed because a connection was lost"
-					: "A handler has failed, and its exception was resolved without a response", failure);
+		if (failure != null && !request.isAsyncStarted() && response.isUntouched()) {
+			logger.error("A handler has failed because a connection was lost", failure);
 			response.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
 		}
 		this.disconnect = null;
@@ -361,9 +412,6 @@ abstract class HandlerRun {
 
 	abstract HttpServletRequest wrapRequest(HttpServletRequest request, BufferedResponse response);
 
-	abstract void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse buffered,
-			FilterChain chain) throws IOException, ServletException;
-
 	/**
 	 * Settles the key of a request that has ended without an error page, if it is still
 	 * open. An error that was sent is sent again on a replay, so that the filter that has
@@ -371,14 +419,14 @@ abstract class HandlerRun {
 	 */
 	void requestEnded(HttpServletRequest request, int status) throws IOException {
 		storeErrorAnsweredByFilter(request);
-		if (isOpen(request)) {
+		if (isOpen()) {
 			settleWithoutErrorPage(request, status);
 		}
 	}
 
 	void storeErrorAnsweredByFilter(HttpServletRequest request) throws IOException {
 		BufferedResponse buffered = this.response;
-		if (isOpen(request) && buffered != null && buffered.isErrorSent()) {
+		if (isOpen() && buffered != null && buffered.isErrorSent()) {
 			storeErrorAnsweredByFilter(request, buffered);
 		}
 	}
@@ -409,20 +457,50 @@ abstract class HandlerRun {
 		return this.response;
 	}
 
-	static boolean isOpen(ServletRequest request) {
-		return of(request) != null;
+	final boolean isOpen() {
+		return this.phase != Phase.SETTLED;
 	}
 
-	static void close(ServletRequest request) {
+	/**
+	 * Ends the run. Its key is completed, released, or left to its lease.
+	 */
+	final void close(ServletRequest request) {
+		this.phase = Phase.SETTLED;
 		request.removeAttribute(ATTRIBUTE);
 	}
 
 	/**
-	 * How far something has come that returns or throws.
+	 * How far a run has come, as Spring MVC tells it.
 	 */
-	private enum Progress {
+	enum Phase {
 
-		NONE, OPEN, RETURNED, FAILED
+		/**
+		 * The key is claimed.
+		 */
+		CLAIMED,
+
+		/**
+		 * Spring MVC has called the handler: resolves its arguments, runs its method, or
+		 * writes what it has returned.
+		 */
+		CALLED,
+
+		/**
+		 * The call has returned normally: a view may have to be rendered, or an
+		 * asynchronous result to be awaited.
+		 */
+		RETURNED,
+
+		/**
+		 * Handling has failed, and the application may turn the exception into a
+		 * response.
+		 */
+		FAILED,
+
+		/**
+		 * The key is completed, released, or left to its lease.
+		 */
+		SETTLED
 
 	}
 

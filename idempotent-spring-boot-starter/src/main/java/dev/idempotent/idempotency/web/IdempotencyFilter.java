@@ -1,12 +1,15 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.security.Principal;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyStoreException;
@@ -23,20 +26,32 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.util.DisconnectedClientHelper;
 
 /**
  * Runs each operation once per key: for a request to an annotated handler, runs the
  * handler, replays the stored response, or refuses the request. Other requests pass
  * unchanged. Must be mapped to the dispatcher types REQUEST, ASYNC, ERROR and FORWARD, as
- * the last filter before the servlet: a replay bypasses the filters behind it.
+ * the last filter before the servlet.
+ * <p>
+ * A request passes the filter before its handler is known, as a {@link Passage}. The
+ * {@link IdempotentHandlerAdapter} claims the key when the dispatcher servlet has found
+ * the handler and its interceptors have let the request pass; the filter settles the key
+ * when the response is complete.
  */
 public final class IdempotencyFilter implements Filter {
+
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyFilter.class);
 
 	private final IdempotencyEngine engine;
 
@@ -61,7 +76,8 @@ public final class IdempotencyFilter implements Filter {
 	 * @param csrfParameter returns the parameter of a request that differs in each
 	 * rendering of a form, or {@code null}; called for forms
 	 * @param settings the settings
-	 * @param exceptionResolver resolves failed commits; called on first use
+	 * @param exceptionResolver resolves failed commits of rendered views; called on first
+	 * use
 	 */
 	public IdempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, Supplier<OneTimeTokens> tokens,
@@ -91,24 +107,27 @@ public final class IdempotencyFilter implements Filter {
 			open.dispatch(httpRequest, httpResponse, chain);
 			return;
 		}
-		if (request.getDispatcherType() != DispatcherType.REQUEST || !this.operations.mayInclude(httpRequest)) {
+		if (request.getDispatcherType() != DispatcherType.REQUEST
+				|| !this.operations.mayInclude(httpRequest.getMethod())) {
 			chain.doFilter(request, response);
 			return;
 		}
-		BufferedRequest.Unread unread = new BufferedRequest.Unread(httpRequest);
-		Target target = this.operations.find(unread);
-		HttpServletRequest whole = unread.rewind();
-		if (target != null) {
-			runReplayOrRefuse(target, whole, httpResponse, chain);
-			return;
+		Passage passage = new Passage(httpRequest, httpResponse);
+		Target target = this.operations.findOutsideMvc(httpRequest);
+		if (target == null || passage.claim(target) != null) {
+			passage.dispatch(chain);
 		}
-		chain.doFilter(whole, response);
 	}
 
-	private void runReplayOrRefuse(Target target, HttpServletRequest request, HttpServletResponse response,
-			FilterChain chain) throws IOException, ServletException {
+	/**
+	 * Claims the key of a request, or answers it: with the stored response, a problem, or
+	 * that of a cancellation that has nothing to undo.
+	 * @return the open run of the handler, or {@code null} if the request is answered
+	 */
+	private @Nullable HandlerRun claim(Passage passage, Target target) throws IOException, ServletException {
 		long start = System.nanoTime();
-		ResponseWriter writer = new ResponseWriter(request, response, target.cors(), this.responsePolicy.problems());
+		HttpServletRequest request = passage.request.atStart();
+		ResponseWriter writer = new ResponseWriter(request, passage.plainResponse(), this.responsePolicy.problems());
 		IdempotentOperation operation = target.operation();
 		BufferedRequest buffered;
 		HandlerRun run;
@@ -121,13 +140,13 @@ public final class IdempotencyFilter implements Filter {
 					: claimant.claim();
 			if (!claim.isAcquired()) {
 				replayOrRefuse(claim, operation, writer);
-				return;
+				return null;
 			}
 			run = run(target, claimant);
 			if (identity.expired()) {
 				run.abandon();
 				writer.refuse(Problem.TOKEN_EXPIRED);
-				return;
+				return null;
 			}
 			verdict = decide(identity.cancels(), run);
 		}
@@ -135,22 +154,25 @@ public final class IdempotencyFilter implements Filter {
 			this.engine.decided(operation.settings().observed(Kind.HTTP), null, IdempotencyObserver.Outcome.REFUSED,
 					Duration.ofNanos(System.nanoTime() - start));
 			writer.refuse(ex);
-			return;
+			return null;
 		}
 		catch (IdempotencyStoreException ex) {
 			writer.refuse(ex);
-			return;
+			return null;
 		}
-		switch (verdict) {
-			case RUN -> run.begin(buffered, response, chain);
-			case SKIP -> run.beginWithoutHandler(buffered, response);
-			case WAIT -> {
-				run.abandon();
-				writer.refuse(Problem.IN_PROGRESS
-					.refusal("The request to cancel is still running. Nothing was done. Send the cancellation again in "
-							+ "a moment."));
-			}
+		if (verdict == Cancellation.Verdict.WAIT) {
+			run.abandon();
+			writer.refuse(Problem.IN_PROGRESS
+				.refusal("The request to cancel is still running. Nothing was done. Send the cancellation again in "
+						+ "a moment."));
+			return null;
 		}
+		passage.open(run, buffered);
+		if (verdict == Cancellation.Verdict.SKIP) {
+			run.answerWithoutHandler(passage.request);
+			return null;
+		}
+		return run;
 	}
 
 	private Identity identify(Target target, BufferedRequest request) {
@@ -171,9 +193,8 @@ public final class IdempotencyFilter implements Filter {
 	}
 
 	private HandlerRun run(Target target, Claimant claimant) {
-		return (claimant instanceof TransactionalClaimant transactional)
-				? new TransactionalHandlerRun(transactional, target.handler(), this.responsePolicy,
-						this.exceptionResolver, target.cors())
+		return (claimant instanceof TransactionalClaimant transactional) ? new TransactionalHandlerRun(transactional,
+				target.handler(), this.responsePolicy, this.exceptionResolver)
 				: new LeaseHandlerRun(claimant, target.handler(), this.responsePolicy);
 	}
 
@@ -206,6 +227,167 @@ public final class IdempotencyFilter implements Filter {
 		else {
 			throw new IllegalStateException("A claim has the unknown outcome " + claim);
 		}
+	}
+
+	/**
+	 * A request on its way to its handler, which is not known yet. Once the key is
+	 * claimed, the handler gets the request that was compared, and writes to a response
+	 * that is buffered.
+	 */
+	final class Passage {
+
+		private static final String ATTRIBUTE = Passage.class.getName();
+
+		private final BufferedRequest.Unclaimed request;
+
+		private final UnclaimedResponse response;
+
+		private boolean handlerKnown;
+
+		/**
+		 * Whether no claim has failed with an exception.
+		 */
+		private boolean claimed = true;
+
+		private @Nullable Exception lost;
+
+		private @Nullable HandlerRun run;
+
+		private @Nullable BufferedResponse buffered;
+
+		private @Nullable IdempotencyContext outer;
+
+		private Passage(HttpServletRequest request, HttpServletResponse response) {
+			this.request = new BufferedRequest.Unclaimed(request, IdempotencyFilter.this.settings.maxRequestBody());
+			this.response = new UnclaimedResponse(response);
+		}
+
+		/**
+		 * Returns the passage that a request is in, or {@code null} if it has not passed
+		 * the filter.
+		 */
+		static @Nullable Passage of(ServletRequest request) {
+			return (Passage) request.getAttribute(ATTRIBUTE);
+		}
+
+		private void dispatch(FilterChain chain) throws IOException, ServletException {
+			this.request.setAttribute(ATTRIBUTE, this);
+			boolean returned = false;
+			try {
+				chain.doFilter(this.request, this.response);
+				returned = true;
+			}
+			finally {
+				this.request.removeAttribute(ATTRIBUTE);
+				end(returned);
+			}
+		}
+
+		private void end(boolean returned) throws IOException, ServletException {
+			HandlerRun opened = this.run;
+			if (opened == null) {
+				if (returned && this.lost != null && this.response.isUntouched()) {
+					logger.error("A request has failed before its handler was called because a connection was lost",
+							this.lost);
+					this.response.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+				}
+				return;
+			}
+			try {
+				opened.dispatchEnds(this.request, Objects.requireNonNull(this.buffered), returned, false);
+			}
+			finally {
+				IdempotencyContext.bind(this.outer);
+			}
+		}
+
+		/**
+		 * Returns whether this is the first handler that the request has reached: the key
+		 * of another one that it dispatches to would be claimed too late.
+		 */
+		boolean isFirstHandler() {
+			boolean first = !this.handlerKnown;
+			this.handlerKnown = true;
+			this.request.handlerKnown();
+			return first;
+		}
+
+		/**
+		 * Claims the key of the request, or answers it.
+		 * @return the open run of the handler, or {@code null} if the request is answered
+		 */
+		@Nullable HandlerRun claim(Target target) throws IOException, ServletException {
+			this.claimed = false;
+			this.response.requireUnused();
+			HandlerRun opened = IdempotencyFilter.this.claim(this, target);
+			this.claimed = true;
+			return opened;
+		}
+
+		/**
+		 * Records a failure before the handler was called. Spring MVC responds with an
+		 * empty 200 if it mistakes it for a client that has disconnected.
+		 */
+		void failed(Exception failure) {
+			if (!(this.handlerKnown && this.claimed)
+					&& DisconnectedClientHelper.isClientDisconnectedException(failure)) {
+				this.lost = failure;
+			}
+		}
+
+		private HttpServletResponse plainResponse() {
+			return (HttpServletResponse) this.response.getResponse();
+		}
+
+		private void open(HandlerRun claimed, BufferedRequest read) {
+			BufferedResponse target = claimed.bufferResponse(this.request, plainResponse());
+			this.response.setResponse(target);
+			this.request.continueWith(claimed.wrapRequest(read, target));
+			this.outer = claimed.open(this.request, target);
+			this.buffered = target;
+			this.run = claimed;
+		}
+
+	}
+
+	/**
+	 * The response to a request whose handler is not known yet.
+	 */
+	private static final class UnclaimedResponse extends HttpServletResponseWrapper {
+
+		private boolean used;
+
+		UnclaimedResponse(HttpServletResponse response) {
+			super(response);
+		}
+
+		@Override
+		public ServletOutputStream getOutputStream() throws IOException {
+			this.used = true;
+			return super.getOutputStream();
+		}
+
+		@Override
+		public PrintWriter getWriter() throws IOException {
+			this.used = true;
+			return super.getWriter();
+		}
+
+		private boolean isUntouched() {
+			return !this.used && !isCommitted() && getStatus() == SC_OK;
+		}
+
+		/**
+		 * What was written before the claim would be missing in the stored response.
+		 */
+		private void requireUnused() {
+			if (this.used) {
+				throw new IllegalStateException("Nothing was done: an interceptor has opened the body of the response "
+						+ "to a request with an idempotency key, and has let the request pass. Let interceptors either "
+						+ "respond or pass the request on; they can set headers.");
+			}
+		}
+
 	}
 
 }

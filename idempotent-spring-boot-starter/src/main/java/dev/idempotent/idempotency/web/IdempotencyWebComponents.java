@@ -19,10 +19,14 @@ import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.web.servlet.HandlerAdapter;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.handler.AbstractHandlerExceptionResolver;
-import org.springframework.web.servlet.handler.MappedInterceptor;
 
 /**
  * Creates the components that report the progress of a request to the
@@ -85,22 +89,32 @@ public final class IdempotencyWebComponents {
 	}
 
 	/**
-	 * Creates the interceptor that lets annotated handlers run only under a key.
-	 * @param operations the annotated handlers
-	 * @return an interceptor of all mappings
+	 * Creates the handler adapter that tells the {@link IdempotencyFilter} which handler
+	 * its request is for, and calls the other adapters. It is the exception resolver,
+	 * too, that learns of failures before all other resolvers, and resolves none.
+	 * @param operations the operations of the handlers
+	 * @return a bean that must be the first handler adapter and exception resolver
 	 */
-	public static MappedInterceptor handlerCallInterceptor(IdempotentOperations operations) {
-		return new MappedInterceptor(null, new HandlerCallRecorder(operations::isLeased));
+	public static HandlerAdapter handlerAdapter(IdempotentOperations operations) {
+		return new IdempotentHandlerAdapter(operations);
 	}
 
 	/**
-	 * Creates the resolver that records exceptions of handlers, before all other
-	 * resolvers. It resolves none.
-	 * @param operations the annotated handlers
-	 * @return an ordered resolver
+	 * Creates the configurer that adds the last interceptor, which ends the transaction
+	 * of a handler whose view has been rendered.
+	 * @param adapter the bean that {@link #handlerAdapter} has created
+	 * @return the configurer
 	 */
-	public static HandlerExceptionResolver handlerFailureRecorder(IdempotentOperations operations) {
-		return new HandlerCallRecorder(operations::isLeased);
+	public static WebMvcConfigurer lastInterceptor(HandlerAdapter adapter) {
+		HandlerInterceptor interceptor = (IdempotentHandlerAdapter) adapter;
+		return new WebMvcConfigurer() {
+
+			@Override
+			public void addInterceptors(InterceptorRegistry registry) {
+				registry.addInterceptor(interceptor).order(Ordered.LOWEST_PRECEDENCE);
+			}
+
+		};
 	}
 
 	/**

@@ -1,7 +1,8 @@
 package dev.idempotent.idempotency.web;
 
 import java.lang.annotation.Annotation;
-import java.util.ArrayList;
+import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -10,10 +11,12 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Cancels;
@@ -24,32 +27,24 @@ import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTran
 import dev.idempotent.idempotency.operation.OperationNames;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
-import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.server.PathContainer;
-import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ObjectUtils;
 import org.springframework.web.accept.ApiVersionStrategy;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.context.WebApplicationContext;
-import org.springframework.web.cors.CorsConfiguration;
-import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.method.HandlerMethod;
-import org.springframework.web.servlet.FrameworkServlet;
-import org.springframework.web.servlet.HandlerExecutionChain;
-import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.handler.AbstractHandlerMapping;
-import org.springframework.web.servlet.mvc.condition.PathPatternsRequestCondition;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.util.ServletRequestPathUtils;
@@ -59,9 +54,9 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import org.springframework.web.util.pattern.PatternParseException;
 
 /**
- * Finds the operation of a request: that of its annotated handler, or of a rule that it
- * needs a key. Loaded once the mappings of the application are known; until then no
- * request has an operation.
+ * Knows the operation of each handler: that of its annotation, or of a rule that its
+ * requests need a key. Loaded once the mappings of the application are known; until then
+ * no handler has an operation.
  */
 public final class IdempotentOperations {
 
@@ -76,13 +71,15 @@ public final class IdempotentOperations {
 	 * @param defaults the defaults of the annotation's attributes
 	 * @param transactionSource resolves the transactions of handlers, or {@code null}
 	 * without a database
+	 * @param check checks each annotated handler, also one that is mapped later
 	 * @return the annotated handlers
 	 * @throws IdempotentConfigurationException if an annotation cannot be applied to its
 	 * handler
 	 */
 	public List<OperationSummary> load(List<RequestMappingHandlerMapping> mappings, IdempotencyWebSettings settings,
-			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
-		Table loaded = new Table(mappings, settings, defaults, transactionSource);
+			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource,
+			Consumer<HandlerMethod> check) {
+		Table loaded = new Table(mappings, settings, defaults, transactionSource, check);
 		this.table = loaded;
 		return loaded.annotated.keySet()
 			.stream()
@@ -118,11 +115,7 @@ public final class IdempotentOperations {
 	private void reject(KeySource source, String mistake, String action) {
 		Table loaded = this.table;
 		Assert.state(loaded != null, "The operations must be loaded first");
-		loaded.annotated.forEach((handler, operation) -> {
-			if (operation.keyExpression() == null && operation.keySource() == source) {
-				throw OperationSettings.mistake(handler.describe(), mistake, action, null);
-			}
-		});
+		loaded.reject(new RejectedSource(source, mistake, action));
 	}
 
 	/**
@@ -142,43 +135,51 @@ public final class IdempotentOperations {
 	}
 
 	/**
-	 * Returns whether a handler is known and needs no transaction.
+	 * Returns whether a handler has the annotation.
 	 */
-	boolean isLeased(HandlerMethod handler) {
+	boolean isAnnotated(HandlerMethod handler) {
 		Table loaded = this.table;
-		IdempotentOperation operation = (loaded != null) ? loaded.annotated.get(Handler.of(handler)) : null;
-		return operation != null && operation.transactions() == null;
+		return (loaded != null) ? loaded.isAnnotated(handler) : handler.hasMethodAnnotation(Idempotent.class);
 	}
 
 	/**
-	 * Returns whether a request may have an operation. Spares most others from being
-	 * parsed.
+	 * Returns whether an annotated handler needs no transaction.
 	 */
-	boolean mayInclude(HttpServletRequest request) {
+	boolean isLeased(HandlerMethod handler, HttpServletRequest request) {
 		Table loaded = this.table;
-		return loaded != null && loaded.mayInclude(request.getMethod(), request.getRequestURI())
-				&& !CorsUtils.isPreFlightRequest(request);
+		return loaded != null && loaded.operationOf(handler, request).transactions() == null;
 	}
 
 	/**
-	 * Finds the operation of a request that may have one, or {@code null}.
+	 * Returns whether requests with an HTTP method may have an operation.
 	 */
-	@Nullable Target find(HttpServletRequest request) {
+	boolean mayInclude(String method) {
+		Table loaded = this.table;
+		return loaded != null && loaded.mayInclude(method);
+	}
+
+	/**
+	 * Finds the operation of a request that has reached its handler, or {@code null}.
+	 */
+	@Nullable Target find(Object handler, HttpServletRequest request) {
 		Table loaded = Objects.requireNonNull(this.table);
-		// Like the dispatcher servlet: a filter may have parsed another URL, and an error
-		// page will have another one.
-		Object parsedBefore = request.getAttribute(ServletRequestPathUtils.PATH_ATTRIBUTE);
-		try {
-			return loaded.find(request, ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
+		HandlerMethod method = (handler instanceof HandlerMethod known) ? known : null;
+		Target target = (method != null && loaded.isAnnotated(method)) ? loaded.annotated(method, request)
+				: loaded.requiresKey(request) ? loaded.required(method) : null;
+		if (target != null) {
+			request.setAttribute(RequestFingerprinter.SELECTION, loaded.selectionOf(handler, request));
 		}
-		catch (IllegalArgumentException ex) {
-			// The dispatcher servlet refuses such a path, too, but another servlet may
-			// not.
-			return null;
-		}
-		finally {
-			ServletRequestPathUtils.setParsedRequestPath((RequestPath) parsedBefore, request);
-		}
+		return target;
+	}
+
+	/**
+	 * Finds the operation of a request to a servlet that is not a dispatcher servlet, or
+	 * {@code null}.
+	 */
+	@Nullable Target findOutsideMvc(HttpServletRequest request) {
+		Table loaded = Objects.requireNonNull(this.table);
+		return (!loaded.rules.isEmpty() && !loaded.isDispatched(request) && loaded.requiresKey(request))
+				? loaded.required(null) : null;
 	}
 
 	/**
@@ -192,9 +193,9 @@ public final class IdempotentOperations {
 		if (loaded == null) {
 			return null;
 		}
-		Target annotated = (handler != null) ? loaded.annotated(handler, null) : null;
+		Target annotated = (handler != null) ? loaded.annotated(Handler.of(handler)) : null;
 		return (annotated != null || !loaded.mayRequireKey(Set.of(method), pattern)) ? annotated
-				: loaded.required(handler, null);
+				: loaded.required(handler);
 	}
 
 	private static <A extends Annotation> @Nullable A annotationOf(Handler handler, Class<A> type) {
@@ -206,12 +207,11 @@ public final class IdempotentOperations {
 	 *
 	 * @param operation the operation
 	 * @param handler the handler, or {@code null} if it is not a method
-	 * @param cors the CORS configuration of the handler, if any
 	 * @param cancelled the action that the operation cancels, if any
 	 * @param paired whether the operation cancels another one or can be cancelled
 	 */
-	record Target(IdempotentOperation operation, @Nullable Handler handler, @Nullable CorsConfiguration cors,
-			@Nullable IdempotentOperation cancelled, boolean paired) {
+	record Target(IdempotentOperation operation, @Nullable Handler handler, @Nullable IdempotentOperation cancelled,
+			boolean paired) {
 	}
 
 	/**
@@ -221,31 +221,36 @@ public final class IdempotentOperations {
 
 		private static final String ANY_METHOD = "*";
 
-		private static final PathPattern ANY_PATH = PathPatternParser.defaultInstance.parse("/**");
-
-		private final List<RequestMappingHandlerMapping> mappings;
-
 		/**
-		 * All mappings of each dispatcher servlet, by its context.
+		 * Handlers that are mapped after the start mostly have one of these.
 		 */
-		private final Map<WebApplicationContext, List<? extends HandlerMapping>> mappingsOfServlets = new ConcurrentHashMap<>();
+		private static final Set<String> UNSAFE_METHODS = Set.of("POST", "PUT", "PATCH", "DELETE");
 
 		private final OperationSettings defaults;
 
+		private final String keyHeader;
+
 		private final @Nullable IdempotencyTransactionSource transactionSource;
 
-		private final Map<Handler, IdempotentOperation> annotated = new HashMap<>();
+		private final Consumer<HandlerMethod> check;
+
+		private final List<RejectedSource> rejected = new CopyOnWriteArrayList<>();
+
+		private final OperationNames names = new OperationNames();
+
+		private final Map<Handler, IdempotentOperation> annotated = new ConcurrentHashMap<>();
+
+		private final Map<Method, Boolean> annotations = new ConcurrentHashMap<>();
 
 		/**
 		 * What selects each handler beside path and method.
 		 */
-		private final Map<Handler, Set<String>> conditions = new HashMap<>();
+		private final Map<Handler, Set<String>> conditions = new ConcurrentHashMap<>();
 
 		/**
-		 * The paths of annotated handlers by HTTP method; those for all methods have
-		 * {@link #ANY_METHOD}.
+		 * The strategies of all mappings of each dispatcher servlet, by its context.
 		 */
-		private final Map<String, List<PathPattern>> annotatedPaths = new HashMap<>();
+		private final Map<WebApplicationContext, List<ApiVersionStrategy>> versions = new ConcurrentHashMap<>();
 
 		/**
 		 * The action of each handler that cancels another one.
@@ -255,39 +260,35 @@ public final class IdempotentOperations {
 		private final List<Rule> rules;
 
 		/**
-		 * The methods of these paths and rules.
+		 * The HTTP methods of annotated handlers and rules.
 		 */
-		private final Set<String> methods = new HashSet<>();
-
-		/**
-		 * The literal beginnings of these paths and rules.
-		 */
-		private final List<String> beginnings;
+		private final Set<String> methods = new HashSet<>(UNSAFE_METHODS);
 
 		private final IdempotentOperation requiredOfOthers;
 
 		private final Map<Handler, IdempotentOperation> required = new ConcurrentHashMap<>();
 
+		private final Map<String, Boolean> dispatched = new ConcurrentHashMap<>();
+
 		Table(List<RequestMappingHandlerMapping> mappings, IdempotencyWebSettings settings, OperationSettings defaults,
-				@Nullable IdempotencyTransactionSource transactionSource) {
-			this.mappings = mappings;
+				@Nullable IdempotencyTransactionSource transactionSource, Consumer<HandlerMethod> check) {
 			this.defaults = defaults;
+			this.keyHeader = settings.header();
 			this.transactionSource = transactionSource;
+			this.check = check;
 			this.requiredOfOthers = IdempotentOperation.ofRule(defaults, null, null);
 			this.rules = Rule.matchedAs(mappings, settings.requiredFor());
 			this.rules.forEach((rule) -> this.methods.add(rule.method()));
-			loadConditions();
-			loadAnnotated(settings.header());
-			this.beginnings = beginnings();
+			mappings.forEach((mapping) -> mapping.getHandlerMethods()
+				.forEach((pattern, method) -> addConditions(pattern, Handler.of(method))));
+			loadAnnotated(mappings);
 			pairCancels(new ResponsePolicy(settings));
-			checkRequired();
+			checkRequired(mappings);
 		}
 
-		private void loadConditions() {
-			this.mappings.forEach((mapping) -> mapping.getHandlerMethods()
-				.forEach((pattern, method) -> this.conditions
-					.computeIfAbsent(Handler.of(method), (key) -> new TreeSet<>())
-					.add(conditionsOf(pattern, Handler.of(method)))));
+		private void addConditions(RequestMappingInfo pattern, Handler handler) {
+			this.conditions.computeIfAbsent(handler, (key) -> new ConcurrentSkipListSet<>())
+				.add(conditionsOf(pattern, handler));
 		}
 
 		/**
@@ -312,75 +313,95 @@ public final class IdempotentOperations {
 			return known.iterator().next();
 		}
 
-		private void loadAnnotated(String keyHeader) {
+		private void loadAnnotated(List<RequestMappingHandlerMapping> mappings) {
 			Map<Handler, Set<String>> pathVariables = new HashMap<>();
-			OperationNames names = new OperationNames();
-			this.mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach((pattern, method) -> {
-				Idempotent annotation = method.getMethodAnnotation(Idempotent.class);
-				if (annotation != null) {
+			mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach((pattern, method) -> {
+				if (isAnnotated(method)) {
 					Handler handler = Handler.of(method);
-					addPattern(pattern);
-					IdempotentOperation operation = IdempotentOperation.of(handler, conditionsOf(handler), annotation,
-							keyHeader, this.defaults, this.transactionSource);
-					this.annotated.put(handler, operation);
-					if (operation.isNamedInKeys()) {
-						addName(names, operation, method);
-					}
-					if (operation.keyExpression() != null) {
-						pathVariables.computeIfAbsent(handler, (key) -> new TreeSet<>())
-							.addAll(pathVariablesOf(pattern));
-					}
+					addMethods(pattern);
+					addName(method, this.annotated.computeIfAbsent(handler, (key) -> create(method)));
+					pathVariables.computeIfAbsent(handler, (key) -> new TreeSet<>()).addAll(pathVariablesOf(pattern));
 				}
 			}));
 			this.annotated.forEach((handler, operation) -> operation.requirePathVariables(handler.describe(),
 					pathVariables.getOrDefault(handler, Set.of())));
 		}
 
-		private static void addName(OperationNames names, IdempotentOperation operation, HandlerMethod method) {
-			Object bean = method.getBean();
-			names.add(operation.settings().name(),
-					(bean instanceof String name) ? name : ObjectUtils.identityToString(bean), null,
-					Handler.of(method).describe());
+		private IdempotentOperation create(HandlerMethod method) {
+			Handler handler = Handler.of(method);
+			this.check.accept(method);
+			IdempotentOperation operation = IdempotentOperation.of(handler, conditionsOf(handler),
+					Objects.requireNonNull(annotationOf(handler, Idempotent.class)), this.keyHeader, this.defaults,
+					this.transactionSource);
+			this.rejected.forEach((source) -> source.reject(handler, operation));
+			return operation;
 		}
 
-		private void addPattern(RequestMappingInfo pattern) {
-			Set<String> mapped = new HashSet<>();
-			pattern.getMethodsCondition().getMethods().forEach((method) -> mapped.add(method.name()));
+		private void addName(HandlerMethod method, IdempotentOperation operation) {
+			if (operation.isNamedInKeys()) {
+				Object bean = method.getBean();
+				this.names.add(operation.settings().name(),
+						(bean instanceof String name) ? name : ObjectUtils.identityToString(bean), null,
+						Handler.of(method).describe());
+			}
+		}
+
+		void reject(RejectedSource source) {
+			this.rejected.add(source);
+			this.annotated.forEach(source::reject);
+		}
+
+		boolean isAnnotated(HandlerMethod handler) {
+			return this.annotations.computeIfAbsent(handler.getMethod(),
+					(key) -> handler.hasMethodAnnotation(Idempotent.class));
+		}
+
+		IdempotentOperation operationOf(HandlerMethod method, HttpServletRequest request) {
+			IdempotentOperation known = this.annotated.get(Handler.of(method));
+			return (known != null) ? known : addLate(method, request);
+		}
+
+		/**
+		 * Adds a handler that was mapped after the start, or by a mapping of another
+		 * dispatcher servlet.
+		 */
+		private synchronized IdempotentOperation addLate(HandlerMethod method, HttpServletRequest request) {
+			Handler handler = Handler.of(method);
+			IdempotentOperation known = this.annotated.get(handler);
+			if (known != null) {
+				return known;
+			}
+			if (annotationOf(handler, Cancels.class) != null) {
+				throw cancelMistake(handler, "cancels another handler and was mapped after the start",
+						"Declare it as a handler method of a controller bean.");
+			}
+			beansFor(request, RequestMappingHandlerMapping.class)
+				.forEach((mapping) -> mapping.getHandlerMethods().forEach((pattern, mapped) -> {
+					if (Handler.of(mapped).equals(handler)) {
+						addConditions(pattern, handler);
+					}
+				}));
+			// Any condition may select a handler of a mapping that does not tell.
+			this.conditions.computeIfAbsent(handler, (key) -> Set.of(handler.describe()));
+			IdempotentOperation operation = create(method);
+			addName(method, operation);
+			this.annotated.put(handler, operation);
+			return operation;
+		}
+
+		private void addMethods(RequestMappingInfo pattern) {
+			Set<RequestMethod> mapped = pattern.getMethodsCondition().getMethods();
+			mapped.forEach((method) -> this.methods.add(method.name()));
+			if (mapped.contains(RequestMethod.GET)) {
+				this.methods.add("HEAD");
+			}
 			if (mapped.isEmpty()) {
-				mapped.add(ANY_METHOD);
+				this.methods.add(ANY_METHOD);
 			}
-			if (mapped.contains("GET")) {
-				mapped.add("HEAD");
-			}
-			PathPatternsRequestCondition condition = pattern.getPathPatternsCondition();
-			Set<PathPattern> paths = (condition != null) ? condition.getPatterns() : Set.of(ANY_PATH);
-			mapped.forEach(
-					(method) -> this.annotatedPaths.computeIfAbsent(method, (key) -> new ArrayList<>()).addAll(paths));
-			this.methods.addAll(mapped);
 		}
 
-		/**
-		 * Those that contain another one add nothing.
-		 */
-		private List<String> beginnings() {
-			boolean caseSensitive = this.mappings.stream()
-				.map(RequestMappingHandlerMapping::getPatternParser)
-				.allMatch((parser) -> parser == null || parser.isCaseSensitive());
-			Set<String> all = Stream
-				.concat(this.rules.stream().map(Rule::path),
-						this.annotatedPaths.values().stream().flatMap(List::stream))
-				.map((path) -> caseSensitive ? beginningOf(path) : "")
-				.collect(Collectors.toSet());
-			return all.stream()
-				.filter((one) -> all.stream().noneMatch((other) -> !one.equals(other) && one.contains(other)))
-				.toList();
-		}
-
-		/**
-		 * Without a slash at its end: {@code /orders/**} matches {@code /orders}, too.
-		 */
-		private static String beginningOf(PathPattern path) {
-			return path.getPatternString().split("/?[{*?]|/$", 2)[0];
+		boolean mayInclude(String method) {
+			return this.methods.contains(method) || this.methods.contains(ANY_METHOD);
 		}
 
 		private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {
@@ -394,75 +415,81 @@ public final class IdempotentOperations {
 		/**
 		 * Checks at start-up that each handler with a required key can have an operation.
 		 */
-		private void checkRequired() {
-			this.mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach((info, handler) -> {
-				if (!handler.hasMethodAnnotation(Idempotent.class) && info.getPatternValues()
+		private void checkRequired(List<RequestMappingHandlerMapping> mappings) {
+			mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach((info, handler) -> {
+				if (!isAnnotated(handler) && info.getPatternValues()
 					.stream()
 					.map(PathContainer::parsePath)
 					.anyMatch((path) -> mayRequireKey(info.getMethodsCondition().getMethods(), path))) {
-					required(handler, null);
+					required(handler);
 				}
 			}));
 		}
 
-		boolean mayInclude(String method, String uri) {
-			return (this.methods.contains(method) || this.methods.contains(ANY_METHOD)) && mayMatch(uri);
+		Target annotated(HandlerMethod method, HttpServletRequest request) {
+			return target(Handler.of(method), operationOf(method, request));
+		}
+
+		@Nullable Target annotated(Handler handler) {
+			IdempotentOperation operation = this.annotated.get(handler);
+			return (operation != null) ? target(handler, operation) : null;
+		}
+
+		private Target target(Handler handler, IdempotentOperation operation) {
+			Handler action = this.actions.get(handler);
+			return new Target(operation, handler, (action != null) ? this.annotated.get(action) : null,
+					action != null || this.actions.containsValue(handler));
 		}
 
 		/**
-		 * An encoded path, or one with parameters, may match in another spelling.
+		 * Returns what has selected a handler beside the declared conditions: the handler
+		 * itself for a mapping that declares none, and the API version as the client has
+		 * stated it. A parsed version may have no stable text, and may be a default that
+		 * was introduced since.
 		 */
-		private boolean mayMatch(String uri) {
-			if (uri.indexOf('%') >= 0 || uri.indexOf(';') >= 0) {
-				return true;
-			}
-			for (String beginning : this.beginnings) {
-				if (uri.contains(beginning)) {
-					return true;
-				}
-			}
-			return false;
+		String selectionOf(Object handler, HttpServletRequest request) {
+			String selection = versionsOf(request).stream()
+				.map((strategy) -> Objects.requireNonNullElse(strategy.resolveVersion(request), ""))
+				.collect(Collectors.joining(" "));
+			return (!(handler instanceof HandlerMethod method) || isFoundByConditions(Handler.of(method), request))
+					? selection : selection + " " + Handler.of(method).describe();
 		}
 
-		@Nullable Target find(HttpServletRequest request, PathContainer path) {
-			String method = request.getMethod();
-			boolean keyRequired = !this.rules.isEmpty()
-					&& this.rules.stream().anyMatch((rule) -> rule.matches(method, path));
-			if (!keyRequired && !isAnnotated(method, path) && !isAnnotated(ANY_METHOD, path)) {
-				return null;
-			}
-			HandlerExecutionChain chain = chainOf(request);
-			if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
-				return keyRequired ? required(null, null) : null;
-			}
-			CorsConfiguration cors = cors(chain, request);
-			Target found = annotated(handler, cors);
-			return (found != null || !keyRequired) ? found : required(handler, cors);
+		private static boolean isFoundByConditions(Handler handler, HttpServletRequest request) {
+			return request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE) instanceof HandlerMethod found
+					&& Handler.of(found).equals(handler);
 		}
 
-		@Nullable Target annotated(HandlerMethod method, @Nullable CorsConfiguration cors) {
-			Handler handler = Handler.of(method);
-			IdempotentOperation operation = this.annotated.get(handler);
-			if (operation == null) {
-				return null;
-			}
-			Handler action = this.actions.get(handler);
-			return new Target(operation, handler, cors, (action != null) ? this.annotated.get(action) : null,
-					action != null || this.actions.containsValue(handler));
+		private List<ApiVersionStrategy> versionsOf(HttpServletRequest request) {
+			return this.versions.computeIfAbsent(contextOf(request),
+					(context) -> beansFor(request, AbstractHandlerMapping.class).stream()
+						.map(AbstractHandlerMapping::getApiVersionStrategy)
+						.filter(Objects::nonNull)
+						.distinct()
+						.toList());
+		}
+
+		private static <T> Collection<T> beansFor(HttpServletRequest request, Class<T> type) {
+			return BeanFactoryUtils.beansOfTypeIncludingAncestors(contextOf(request), type, true, false).values();
+		}
+
+		private static WebApplicationContext contextOf(HttpServletRequest request) {
+			return (WebApplicationContext) Objects
+				.requireNonNull(request.getAttribute(DispatcherServlet.WEB_APPLICATION_CONTEXT_ATTRIBUTE));
 		}
 
 		/**
 		 * Returns the operation of a handler that is not annotated. One that is not a
 		 * method has no transactions.
 		 */
-		Target required(@Nullable HandlerMethod method, @Nullable CorsConfiguration cors) {
+		Target required(@Nullable HandlerMethod method) {
 			Handler handler = (method != null) ? Handler.of(method) : null;
 			IdempotentOperation operation = (handler == null) ? this.requiredOfOthers
 					: this.required.computeIfAbsent(handler,
 							(key) -> IdempotentOperation.ofRule(this.defaults, conditionsOf(key),
 									(this.defaults.guarantee() == Guarantee.TRANSACTION)
 											? IdempotentOperation.transactions(key, this.transactionSource) : null));
-			return new Target(operation, handler, cors, null, false);
+			return new Target(operation, handler, null, false);
 		}
 
 		/**
@@ -476,81 +503,34 @@ public final class IdempotentOperations {
 						&& rule.path().matches(pattern));
 		}
 
-		private boolean isAnnotated(String method, PathContainer path) {
-			List<PathPattern> patterns = this.annotatedPaths.getOrDefault(method, List.of());
-			// Without an iterator for each request of the application.
-			for (int i = 0; i < patterns.size(); i++) {
-				if (patterns.get(i).matches(path)) {
-					return true;
-				}
+		boolean requiresKey(HttpServletRequest request) {
+			if (this.rules.isEmpty() || CorsUtils.isPreFlightRequest(request)) {
+				return false;
 			}
-			return false;
+			PathContainer path = pathOf(request);
+			return path != null && this.rules.stream().anyMatch((rule) -> rule.matches(request.getMethod(), path));
 		}
 
-		/**
-		 * Asks all mappings as the dispatcher servlet does: another one may come first.
-		 */
-		private @Nullable HandlerExecutionChain chainOf(HttpServletRequest request) {
+		private static @Nullable PathContainer pathOf(HttpServletRequest request) {
 			try {
-				for (HandlerMapping mapping : mappingsOf(request)) {
-					HandlerExecutionChain chain = mapping.getHandler(request);
-					if (chain != null) {
-						request.setAttribute(RequestFingerprinter.VERSION, version(mapping, request));
-						return chain;
-					}
-				}
-				return null;
+				return ServletRequestPathUtils.parse(request).pathWithinApplication();
 			}
-			catch (Exception ex) {
-				// The dispatcher servlet will reject it (405, 415, ...).
+			catch (IllegalArgumentException ex) {
+				// A dispatcher servlet has refused such a path.
 				return null;
 			}
 		}
 
-		private static @Nullable String version(HandlerMapping mapping, HttpServletRequest request) {
-			ApiVersionStrategy versions = (mapping instanceof AbstractHandlerMapping versioned)
-					? versioned.getApiVersionStrategy() : null;
-			return (versions != null) ? versions.resolveVersion(request) : null;
-		}
-
 		/**
-		 * The mappings of the servlet of a request. Another servlet can have the same
-		 * paths.
+		 * Returns whether the servlet of a request is a dispatcher servlet, which knows
+		 * the handler.
 		 */
-		private List<? extends HandlerMapping> mappingsOf(HttpServletRequest request) {
-			String servlet = request.getHttpServletMapping().getServletName();
-			ServletContext container = request.getServletContext();
-			if (container
-				.getAttribute(FrameworkServlet.SERVLET_CONTEXT_PREFIX + servlet) instanceof WebApplicationContext own) {
-				return this.mappingsOfServlets.computeIfAbsent(own, Table::mappingsOf);
-			}
-			// A container may initialize a servlet behind the filters.
-			ServletRegistration registration = container.getServletRegistration(servlet);
-			return (registration == null || isDispatcher(registration.getClassName())) ? this.mappings : List.of();
-		}
-
-		private static List<HandlerMapping> mappingsOf(WebApplicationContext context) {
-			List<HandlerMapping> mappings = new ArrayList<>(
-					BeanFactoryUtils.beansOfTypeIncludingAncestors(context, HandlerMapping.class, true, false)
-						.values());
-			AnnotationAwareOrderComparator.sort(mappings);
-			return mappings;
-		}
-
-		private static boolean isDispatcher(String type) {
-			return FrameworkServlet.class.isAssignableFrom(ClassUtils.resolveClassName(type, null));
-		}
-
-		/**
-		 * The mapping exposes its CORS configuration only through an interceptor.
-		 */
-		private static @Nullable CorsConfiguration cors(HandlerExecutionChain chain, HttpServletRequest request) {
-			for (HandlerInterceptor interceptor : chain.getInterceptorList()) {
-				if (interceptor instanceof CorsConfigurationSource source) {
-					return source.getCorsConfiguration(request);
-				}
-			}
-			return null;
+		boolean isDispatched(HttpServletRequest request) {
+			return this.dispatched.computeIfAbsent(request.getHttpServletMapping().getServletName(), (name) -> {
+				ServletRegistration servlet = request.getServletContext().getServletRegistration(name);
+				return servlet == null || DispatcherServlet.class
+					.isAssignableFrom(ClassUtils.resolveClassName(servlet.getClassName(), null));
+			});
 		}
 
 		/**
@@ -617,6 +597,19 @@ public final class IdempotentOperations {
 
 		private static IdempotentConfigurationException cancelMistake(Handler handler, String problem, String action) {
 			return IdempotentConfigurationException.ofMethod(Cancels.class, handler.describe(), problem, action, null);
+		}
+
+	}
+
+	/**
+	 * A source of keys that the application does not support.
+	 */
+	private record RejectedSource(KeySource source, String mistake, String action) {
+
+		void reject(Handler handler, IdempotentOperation operation) {
+			if (operation.keyExpression() == null && operation.keySource() == this.source) {
+				throw OperationSettings.mistake(handler.describe(), this.mistake, this.action, null);
+			}
 		}
 
 	}

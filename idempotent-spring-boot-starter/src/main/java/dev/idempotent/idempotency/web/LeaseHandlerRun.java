@@ -7,8 +7,6 @@ import dev.idempotent.idempotency.engine.Claimant;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -109,31 +107,23 @@ final class LeaseHandlerRun extends HandlerRun {
 	}
 
 	@Override
-	void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse buffered, FilterChain chain)
-			throws IOException, ServletException {
-		// In the error page for asynchronous work that has failed or timed out.
-		boolean abandoned = request.isAsyncStarted();
-		boolean returned = false;
-		boolean completed;
-		dispatchBegins();
-		try {
-			chain.doFilter(request, response);
-			returned = true;
-		}
-		finally {
-			completed = dispatchEnds();
-			if (!returned && request.getDispatcherType() != DispatcherType.FORWARD) {
+	synchronized void dispatchBegins(HttpServletRequest request) {
+		this.dispatches++;
+	}
+
+	@Override
+	void dispatchEnds(HttpServletRequest request, BufferedResponse buffered, boolean returned, boolean abandoned)
+			throws IOException {
+		boolean completed = dispatchEnds();
+		if (!returned) {
+			if (request.getDispatcherType() != DispatcherType.FORWARD) {
 				fail(request);
 			}
 		}
-		if (isOpen(request) && (completed || abandoned || !request.isAsyncStarted())) {
+		else if (isOpen() && (completed || abandoned || !request.isAsyncStarted())) {
 			sendErrorIfUnanswered(request, buffered);
 			settle(request, buffered);
 		}
-	}
-
-	private synchronized void dispatchBegins() {
-		this.dispatches++;
 	}
 
 	/**
@@ -169,7 +159,7 @@ final class LeaseHandlerRun extends HandlerRun {
 
 	private void asyncCompleted(HttpServletRequest request, BufferedResponse response) throws IOException {
 		boolean errorPageDue = response.isErrorSent() && IdempotencyErrorFilter.isErrorSent(response);
-		if (isOpen(request) && !this.failed && !errorPageDue) {
+		if (isOpen() && !this.failed && !errorPageDue) {
 			settle(request, response);
 			storeErrorAnsweredByFilter(request);
 		}
@@ -180,7 +170,7 @@ final class LeaseHandlerRun extends HandlerRun {
 	 * which may come after everything else has ended.
 	 */
 	private void asyncFailed(HttpServletRequest request, BufferedResponse response) {
-		if (isOpen(request) && response.isStreaming()) {
+		if (isOpen() && response.isStreaming()) {
 			complete(request, StoredResponse.notKept());
 		}
 		else {

@@ -28,11 +28,10 @@ import tools.jackson.core.JsonPointer;
 final class RequestFingerprinter {
 
 	/**
-	 * The attribute of a request for its API version as the client has stated it. The
-	 * parsed version may have no stable text, and may be a default that was introduced
-	 * since.
+	 * The attribute of a request for what has selected its handler beside the declared
+	 * conditions.
 	 */
-	static final String VERSION = RequestFingerprinter.class.getName() + ".VERSION";
+	static final String SELECTION = RequestFingerprinter.class.getName() + ".SELECTION";
 
 	/**
 	 * The matrix variable with a session, unless it has another name.
@@ -122,7 +121,7 @@ final class RequestFingerprinter {
 			addPath(parts, RequestAddress.path(request), sessionParameters(request));
 			addParameters(parts, RequestUrl.query(request), (name) -> ignores.test(RequestUrl.decode(name)));
 			add(parts, Objects.requireNonNullElse(this.conditions, ""));
-			add(parts, (request.getAttribute(VERSION) instanceof String version) ? version : "");
+			add(parts, (request.getAttribute(SELECTION) instanceof String selection) ? selection : "");
 			addParameters(parts, this.headers.of(request), (name) -> false);
 			addContent(parts, request, ignores);
 		}

@@ -11,37 +11,27 @@ import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import dev.idempotent.work.OutageLog;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.web.cors.CorsConfiguration;
-import org.springframework.web.cors.CorsProcessor;
-import org.springframework.web.cors.DefaultCorsProcessor;
 
 /**
- * Sends the responses that do not come from a handler: replays and problem details.
- * Applies the CORS configuration of the handler, because a browser would otherwise hide
- * these responses from the page.
+ * Sends the responses that do not come from a handler: replays and problem details. Their
+ * bodies are flushed, as Spring MVC does with those of handlers: nothing that follows,
+ * such as a failing interceptor, replaces them.
  */
 final class ResponseWriter {
 
 	private static final Logger logger = LoggerFactory.getLogger(ResponseWriter.class);
 
-	private static final CorsProcessor corsProcessor = new DefaultCorsProcessor();
-
 	private final HttpServletRequest request;
 
 	private final HttpServletResponse response;
 
-	private final @Nullable CorsConfiguration cors;
-
 	private final ProblemTypes problems;
 
-	ResponseWriter(HttpServletRequest request, HttpServletResponse response, @Nullable CorsConfiguration cors,
-			ProblemTypes problems) {
+	ResponseWriter(HttpServletRequest request, HttpServletResponse response, ProblemTypes problems) {
 		this.request = request;
 		this.response = response;
-		this.cors = cors;
 		this.problems = problems;
 	}
 
@@ -53,8 +43,11 @@ final class ResponseWriter {
 		if (captured == null) {
 			refuse(Problem.RESPONSE_NOT_KEPT);
 		}
-		else if (mayAnswer()) {
+		else {
 			captured.replayTo(this.response);
+			if (captured.redirect() == null && captured.error() == null) {
+				this.response.flushBuffer();
+			}
 		}
 	}
 
@@ -134,13 +127,8 @@ final class ResponseWriter {
 	}
 
 	private void send(Problem problem, String detail, String instance) throws IOException {
-		if (mayAnswer()) {
-			this.problems.respond(problem, detail, problem.isRetryable(), instance).sendTo(this.response);
-		}
-	}
-
-	private boolean mayAnswer() throws IOException {
-		return this.cors == null || corsProcessor.processRequest(this.cors, this.request, this.response);
+		this.problems.respond(problem, detail, problem.isRetryable(), instance).sendTo(this.response);
+		this.response.flushBuffer();
 	}
 
 }

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
@@ -12,7 +13,6 @@ import dev.idempotent.idempotency.engine.IdempotencyTransactions.WorkRolledBackE
 import dev.idempotent.idempotency.engine.TransactionalClaimant;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
@@ -20,7 +20,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.HandlerMapping;
@@ -33,35 +32,38 @@ import org.springframework.web.servlet.ModelAndView;
  */
 final class TransactionalHandlerRun extends HandlerRun {
 
+	private static final String COMMIT_FAILED = "Committing the work of a handler has failed";
+
 	private final TransactionalClaimant claimant;
 
 	private final ResponsePolicy policy;
 
 	/**
-	 * Resolves failed commits; called on first use.
+	 * Resolves failed commits of rendered views; called on first use.
 	 */
 	private final Supplier<HandlerExceptionResolver> exceptionResolver;
-
-	private final @Nullable CorsConfiguration cors;
-
-	private final Thread thread = Thread.currentThread();
-
-	private @Nullable Throwable failure;
 
 	/**
 	 * Whether the method was called where it must not run.
 	 */
 	private volatile boolean entryRefused;
 
+	/**
+	 * Whether the transaction was rolled back: the response is then the one to that.
+	 */
 	private boolean rolledBack;
 
+	/**
+	 * A failure behind the view that no exception handler has resolved.
+	 */
+	private @Nullable Exception unresolved;
+
 	TransactionalHandlerRun(TransactionalClaimant claimant, @Nullable Handler handler, ResponsePolicy policy,
-			Supplier<HandlerExceptionResolver> exceptionResolver, @Nullable CorsConfiguration cors) {
+			Supplier<HandlerExceptionResolver> exceptionResolver) {
 		super(claimant.context(), handler);
 		this.claimant = claimant;
 		this.policy = policy;
 		this.exceptionResolver = exceptionResolver;
-		this.cors = cors;
 	}
 
 	@Override
@@ -80,7 +82,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 */
 	@Override
 	void handlerCalled(HandlerMethod method, boolean advised, boolean entryWatched) {
-		if (isCalled()) {
+		if (phase() != Phase.CLAIMED) {
 			throw refused(method + " was called a second time in one transaction, by a forward or an include.", null);
 		}
 		if (advised && !entryWatched) {
@@ -95,20 +97,16 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 */
 	@Override
 	void methodEntered() {
-		if (Thread.currentThread() != this.thread) {
+		if (!entry().isOnItsThread()) {
 			this.entryRefused = true;
 			throw refused("The handler was called on another thread, which does not have its transaction.", null);
 		}
-		if (isEntered()) {
+		if (entry().entries() > 0) {
 			this.entryRefused = true;
 			throw refused("The handler was called a second time in one transaction, by advice such as @Retryable.",
-					this.failure);
+					entry().failure());
 		}
 		super.methodEntered();
-		BufferedResponse response = response();
-		if (response != null) {
-			response.markStart();
-		}
 	}
 
 	private static IllegalStateException refused(String reason, @Nullable Throwable cause) {
@@ -120,18 +118,27 @@ final class TransactionalHandlerRun extends HandlerRun {
 	@Override
 	void methodFailed(Throwable ex) {
 		super.methodFailed(ex);
-		this.failure = ex;
-		withdrawRedirect();
-	}
-
-	@Override
-	void handlingFailed(Exception ex) {
-		super.handlingFailed(ex);
 		withdrawRedirect();
 	}
 
 	/**
-	 * The work behind the redirect will be rolled back.
+	 * Rolls back before the application resolves the exception, so that what its
+	 * exception handlers write is not undone.
+	 */
+	@Override
+	void handlingFailed(Exception ex) {
+		super.handlingFailed(ex);
+		rollback();
+		withdrawRedirect();
+	}
+
+	private void rollback() {
+		this.rolledBack = true;
+		this.claimant.rollback();
+	}
+
+	/**
+	 * The work behind the redirect is not committed.
 	 */
 	private void withdrawRedirect() {
 		BufferedResponse response = response();
@@ -165,40 +172,88 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	@Override
-	void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse buffered, FilterChain chain)
-			throws IOException, ServletException {
-		boolean forwarded = request.getDispatcherType() == DispatcherType.FORWARD;
-		if (forwarded && isCallOpen()) {
+	void dispatchBegins(HttpServletRequest request) {
+		if (request.getDispatcherType() == DispatcherType.FORWARD && isHandlerRunning()) {
 			// The container ends the response after a forward, before the commit.
 			throw new IllegalStateException("A handler under Guarantee.TRANSACTION forwarded its request before it "
 					+ "returned. Return the name of a view, such as \"forward:/path\", or use Guarantee.LEASE.");
 		}
+	}
+
+	/**
+	 * Commits within the call of the handler: a failure is one of the handler, and no
+	 * interceptor has closed yet what the commit needs, such as an entity manager.
+	 */
+	@Override
+	void responseWritten(HttpServletRequest request) throws IOException, ServletException {
+		BufferedResponse buffered = Objects.requireNonNull(response());
+		rethrow(settle(request, buffered));
+		if (!isOpen()) {
+			buffered.flushSent();
+		}
+	}
+
+	/**
+	 * Commits what a view was rendered for. Spring MVC would only log a failure.
+	 */
+	@Override
+	void handlingCompleted(HttpServletRequest request, @Nullable Exception failure) {
+		if (failure != null) {
+			rollback();
+			return;
+		}
+		try {
+			settleAndResolve(request, Objects.requireNonNull(response()));
+		}
+		catch (Exception ex) {
+			this.unresolved = ex;
+		}
+	}
+
+	@Override
+	void dispatchEnds(HttpServletRequest request, BufferedResponse buffered, boolean returned, boolean abandoned)
+			throws IOException, ServletException {
 		boolean settled = false;
 		try {
-			chain.doFilter(request, response);
-			if (isOpen(request)) {
-				sendErrorIfUnanswered(request, buffered);
-				settle(request, buffered);
+			if (returned) {
+				rethrow(this.unresolved);
+				if (isOpen()) {
+					settleAndResolve(request, buffered);
+				}
+				settled = true;
 			}
-			settled = true;
 		}
 		finally {
-			if (!settled && !forwarded && isOpen(request)) {
-				this.claimant.rollback();
+			if (!settled && request.getDispatcherType() != DispatcherType.FORWARD && isOpen()) {
+				rollback();
 				release(request);
 			}
 		}
 	}
 
-	private void settle(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
-		boolean returned = isCallReturned() && !this.rolledBack && !buffered.isErrorSent();
+	private void settleAndResolve(HttpServletRequest request, BufferedResponse buffered)
+			throws IOException, ServletException {
+		sendErrorIfUnanswered(request, buffered);
+		Exception failure = settle(request, buffered);
+		if (failure != null) {
+			resolve(request, buffered, failure);
+			handlingFailed(failure);
+			sendErrorIfUnanswered(request, buffered);
+			answerRolledBack(request, buffered);
+		}
+	}
+
+	/**
+	 * Commits, or rolls back, and sends the response to that.
+	 * @return the failure of the commit, to which there is no response yet
+	 */
+	private @Nullable Exception settle(HttpServletRequest request, BufferedResponse buffered) throws IOException {
+		boolean returned = phase() == Phase.RETURNED && !this.rolledBack && !buffered.isErrorSent();
 		if (returned && commits(buffered)) {
-			commit(request, buffered);
-			return;
+			return commit(request, buffered);
 		}
 		boolean success = isSuccess(returned, buffered.getStatus());
-		this.claimant.rollback();
-		this.rolledBack = true;
+		rollback();
 		if (buffered.isTooLong()) {
 			release(request);
 			respondInstead(request, buffered).refuse(Problem.RESPONSE_TOO_LARGE
@@ -213,6 +268,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 		else {
 			answerRolledBack(request, buffered);
 		}
+		return null;
 	}
 
 	/**
@@ -222,15 +278,15 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 */
 	private boolean isSuccess(boolean returned, int status) {
 		return returned ? status < HttpServletResponse.SC_BAD_REQUEST
-				: status < HttpServletResponse.SC_MULTIPLE_CHOICES && !this.rolledBack && !isCallFailed();
+				: status < HttpServletResponse.SC_MULTIPLE_CHOICES && !this.rolledBack && phase() != Phase.FAILED;
 	}
 
 	private boolean commits(BufferedResponse buffered) {
-		return isCallReturned() && isMethodReturned() && !this.entryRefused && !buffered.isTooLong()
+		return entry().entries() == 1 && entry().isReturned() && !this.entryRefused && !buffered.isTooLong()
 				&& !this.claimant.isRollbackOnly() && this.policy.isCommitted(buffered.getStatus());
 	}
 
-	private void commit(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
+	private @Nullable Exception commit(HttpServletRequest request, BufferedResponse buffered) throws IOException {
 		StoredResponse toStore = this.policy.toStore(request, buffered.capture());
 		try {
 			StoredResponse stored = this.claimant.commitAndComplete(toStore);
@@ -244,49 +300,52 @@ final class TransactionalHandlerRun extends HandlerRun {
 		}
 		catch (WorkRolledBackException ex) {
 			this.rolledBack = true;
-			if (ex.getCause() instanceof IdempotencyClaimLostException lost) {
-				release(request);
-				respondInstead(request, buffered).refuse(lost);
-				return;
+			if (!(ex.getCause() instanceof IdempotencyClaimLostException lost)) {
+				buffered.restoreStart(request);
+				// As Spring MVC does before it resolves the exception of a handler.
+				request.removeAttribute(HandlerMapping.PRODUCIBLE_MEDIA_TYPES_ATTRIBUTE);
+				return (ex.getCause() instanceof Exception cause) ? cause
+						: new ServletException(COMMIT_FAILED, ex.getCause());
 			}
-			buffered.restoreStart(request);
-			handlingFailed(resolve(request, buffered, ex.getCause()));
-			sendErrorIfUnanswered(request, buffered);
-			answerRolledBack(request, buffered);
+			release(request);
+			respondInstead(request, buffered).refuse(lost);
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			close(request);
 			respondInstead(request, buffered).refuseOutcomeUnknown(ex);
 		}
+		return null;
 	}
 
 	/**
-	 * Lets the exception handlers of the application resolve the failure of a commit,
-	 * such as a violated constraint, as if the handler had thrown it.
-	 * @return the exception that was resolved
-	 * @throws ServletException if no exception handler of the application resolves the
-	 * failure
+	 * Lets the exception handlers of the application resolve the failure of a commit that
+	 * follows the handling of the request, as if the handler had thrown it.
+	 * @throws ServletException if none resolves it
 	 */
-	private Exception resolve(HttpServletRequest request, HttpServletResponse response, @Nullable Throwable cause)
-			throws ServletException {
-		request.removeAttribute(HandlerMapping.PRODUCIBLE_MEDIA_TYPES_ATTRIBUTE);
+	private void resolve(HttpServletRequest request, HttpServletResponse response, Exception failure)
+			throws IOException, ServletException {
 		Object handler = request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
 		if (handler instanceof HandlerMethod method) {
 			// It may have a bean name, and the handlers of exceptions are called on the
 			// bean.
 			handler = method.createWithResolvedBean();
 		}
-		Exception exception = (cause instanceof Exception ex) ? ex
-				: new ServletException("Committing the work of a handler has failed", cause);
-		ModelAndView answer = this.exceptionResolver.get().resolveException(request, response, handler, exception);
-		if (answer != null && answer.isEmpty()) {
-			return exception;
+		ModelAndView answer = this.exceptionResolver.get().resolveException(request, response, handler, failure);
+		if (answer == null || !answer.isEmpty()) {
+			rethrow(failure);
 		}
-		if (exception instanceof RuntimeException unresolved) {
-			throw unresolved;
+	}
+
+	private static void rethrow(@Nullable Exception failure) throws IOException, ServletException {
+		if (failure instanceof RuntimeException unchecked) {
+			throw unchecked;
 		}
-		throw (exception instanceof ServletException unresolved) ? unresolved
-				: new ServletException("Committing the work of a handler has failed", exception);
+		if (failure instanceof IOException io) {
+			throw io;
+		}
+		if (failure != null) {
+			throw (failure instanceof ServletException known) ? known : new ServletException(COMMIT_FAILED, failure);
+		}
 	}
 
 	/**
@@ -358,8 +417,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 */
 	private ResponseWriter respondInstead(HttpServletRequest request, BufferedResponse buffered) {
 		buffered.restoreStart(request);
-		return new ResponseWriter(request, (HttpServletResponse) buffered.getResponse(), this.cors,
-				this.policy.problems());
+		return new ResponseWriter(request, (HttpServletResponse) buffered.getResponse(), this.policy.problems());
 	}
 
 	private void release(HttpServletRequest request) {

@@ -66,7 +66,9 @@ class DrainedBodiesIntegrationTests {
 			for (BodyPublisher body : new BodyPublisher[] { BodyPublishers.ofString("amount=1"), chunked("amount=1"),
 					chunked("amount=9") }) {
 				HttpResponse<byte[]> refused = send(container, HttpClient.Version.HTTP_1_1, "POST", path, type, body);
-				assertThat(refused.statusCode()).as(type).isEqualTo(type.startsWith("multipart") ? 400 : 500);
+				// Spring MVC parses a multipart body before it knows the handler.
+				assertThat(refused.statusCode()).as(type)
+					.isEqualTo((type.startsWith("multipart") && container.equals("tomcat")) ? 400 : 500);
 			}
 		}
 		assertThat(runs(container)).isZero();

@@ -93,16 +93,7 @@ class FormsIntegrationTests extends OnTomcatAndJetty {
 	void acceptsUploadsUpToTheMultipartLimitOfTheApplication() {
 		assumeLimitsOfTomcat();
 		assertThat(upload("one", "x".repeat(1_500_000)).statusCode()).isEqualTo(200);
-		HttpResponse<byte[]> tooLarge = upload("one", "x".repeat(2_500_000));
-		assertThat(tooLarge.statusCode()).isEqualTo(413);
-		assertThat(text(tooLarge)).contains("request-too-large");
-	}
-
-	@Test
-	void refusesAMultipartBodyThatCannotBeRead() {
-		HttpResponse<byte[]> response = send("POST", "/upload", "multipart/form-data", "no boundary");
-		assertThat(response.statusCode()).isEqualTo(400);
-		assertThat(text(response)).contains("request-malformed");
+		assertThat(upload("one", "x".repeat(2_500_000)).statusCode()).isEqualTo(413);
 	}
 
 	@Test

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.net.http.HttpResponse;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Guarantee;
@@ -17,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -36,7 +36,6 @@ import org.springframework.web.method.HandlerTypePredicate;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerExecutionChain;
-import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
@@ -70,7 +69,8 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/second/proxied", "/second/record", "/second/in-transaction", "/other/proxied",
-			"/other/record", "/proxied", "/record", "/in-transaction" })
+			"/other/record", "/proxied", "/record", "/in-transaction", "/late/object", "/late/record", "/unintercepted",
+			"/unintercepted/record" })
 	void runOncePerKey(String path) {
 		int before = runs();
 		assertThat(application.post(path, "{}").statusCode()).isEqualTo(400);
@@ -81,9 +81,9 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/late/object", "/late/record", "/forward/proxied", "/forward/record", "/include/proxied",
-			"/include/record", "/async/proxied", "/async/record", "/forward/in-transaction", "/function/proxied",
-			"/function/in-transaction", "/unintercepted" })
+	@ValueSource(
+			strings = { "/forward/proxied", "/forward/record", "/include/proxied", "/include/record", "/async/proxied",
+					"/async/record", "/forward/in-transaction", "/function/proxied", "/function/in-transaction" })
 	void doNotRunWithoutAKey(String path) {
 		int before = runs();
 		HttpResponse<byte[]> response = post(path);
@@ -112,14 +112,22 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		assertThat(isReplay(post(path))).isFalse();
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "/alternating/intercepted", "/alternating/unintercepted", "/alternating/redirected" })
-	void doNotRunUnderTheKeyOfAnotherThatWasFoundBefore(String path) {
+	@Test
+	void doNotAnswerForAnotherOneOfTheSameUrl() {
 		int before = runs();
-		for (int i = 0; i < 3; i++) {
-			assertThat(post(path).statusCode()).isEqualTo(500);
-		}
-		assertThat(runs()).isEqualTo(before);
+		assertThat(post("/alternating/annotated").statusCode()).isEqualTo(200);
+		assertThat(post("/alternating/annotated").statusCode()).isEqualTo(422);
+		assertThat(isReplay(post("/alternating/annotated"))).isTrue();
+		assertThat(runs()).isEqualTo(before + 1);
+	}
+
+	@Test
+	void doNotRollBackAnotherOneOfTheSameUrl() {
+		assertThat(post("/alternating/redirected").statusCode()).isEqualTo(200);
+		int before = runs();
+		assertThat(post("/alternating/redirected").headers().firstValue("Location")).hasValue("/" + (before + 1));
+		assertThat(isReplay(post("/alternating/redirected"))).isTrue();
+		assertThat(runs()).isEqualTo(before + 1);
 	}
 
 	@Test
@@ -144,7 +152,7 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		static final AtomicInteger runs = new AtomicInteger();
 
 		@Idempotent
-		@PostMapping({ "/proxied", "/alternating/*" })
+		@PostMapping("/proxied")
 		public int run() {
 			return runs.incrementAndGet();
 		}
@@ -244,12 +252,17 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 	/**
 	 * A mapping without interceptors.
 	 */
-	record Unintercepted(Proxied proxied) implements HandlerMapping, PriorityOrdered {
+	record Unintercepted(Proxied proxied, Unproxied unproxied) implements HandlerMapping, PriorityOrdered {
 
 		@Override
 		public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) throws NoSuchMethodException {
-			return request.getRequestURI().equals("/unintercepted")
-					? new HandlerExecutionChain(new HandlerMethod(this.proxied, Proxied.class.getMethod("run"))) : null;
+			return switch (request.getRequestURI()) {
+				case "/unintercepted" ->
+					new HandlerExecutionChain(new HandlerMethod(this.proxied, Proxied.class.getMethod("run")));
+				case "/unintercepted/record" -> new HandlerExecutionChain(
+						new HandlerMethod(this.unproxied, Unproxied.class.getDeclaredMethod("run")));
+				default -> null;
+			};
 		}
 
 		@Override
@@ -260,23 +273,19 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	/**
-	 * A mapping that finds another handler each time.
+	 * A mapping that finds another handler for each second request of a path.
 	 */
-	record Alternating(Proxied proxied, HandlerInterceptor interceptor,
-			AtomicInteger times) implements HandlerMapping, PriorityOrdered {
+	record Alternating(Proxied proxied, Map<String, AtomicInteger> times) implements HandlerMapping, PriorityOrdered {
 
 		@Override
 		public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) throws NoSuchMethodException {
-			if (!request.getRequestURI().startsWith("/alternating")) {
+			String path = request.getRequestURI();
+			if (!path.startsWith("/alternating")) {
 				return null;
 			}
-			boolean redirected = request.getRequestURI().endsWith("redirected");
-			boolean first = this.times.incrementAndGet() % 2 == 1;
-			String name = first ? (redirected ? "runInTransaction" : "run")
-					: (redirected ? "runAndRedirect" : "runInstead");
-			HandlerMethod handler = new HandlerMethod(this.proxied, Proxied.class.getDeclaredMethod(name));
-			return request.getRequestURI().endsWith("unintercepted") ? new HandlerExecutionChain(handler)
-					: new HandlerExecutionChain(handler, this.interceptor);
+			int time = this.times.computeIfAbsent(path, (key) -> new AtomicInteger()).incrementAndGet();
+			String name = (time % 2 == 1) ? "run" : path.endsWith("redirected") ? "runAndRedirect" : "runInstead";
+			return new HandlerExecutionChain(new HandlerMethod(this.proxied, Proxied.class.getDeclaredMethod(name)));
 		}
 
 		@Override
@@ -311,14 +320,13 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		}
 
 		@Bean
-		HandlerMapping unintercepted(Proxied proxied) {
-			return new Unintercepted(proxied);
+		HandlerMapping unintercepted(Proxied proxied, Unproxied unproxied) {
+			return new Unintercepted(proxied, unproxied);
 		}
 
 		@Bean
-		HandlerMapping alternating(Proxied proxied,
-				@Qualifier("idempotentHandlerCallInterceptor") HandlerInterceptor interceptor) {
-			return new Alternating(proxied, interceptor, new AtomicInteger());
+		HandlerMapping alternating(Proxied proxied) {
+			return new Alternating(proxied, new ConcurrentHashMap<>());
 		}
 
 		@Bean(defaultCandidate = false)

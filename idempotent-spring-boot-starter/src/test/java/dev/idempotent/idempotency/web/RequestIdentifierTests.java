@@ -82,8 +82,7 @@ class RequestIdentifierTests {
 	@Test
 	void answersARefusalWithRetryAfter() throws IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		new ResponseWriter(new MockHttpServletRequest(), response, null,
-				new ProblemTypes("urn:problem-type:idempotency:"))
+		new ResponseWriter(new MockHttpServletRequest(), response, new ProblemTypes("urn:problem-type:idempotency:"))
 			.refuse(Problem.OVERLOADED.refusal("Later."));
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");

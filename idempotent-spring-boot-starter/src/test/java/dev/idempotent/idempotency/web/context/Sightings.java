@@ -12,14 +12,14 @@ import jakarta.servlet.http.HttpFilter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.AsyncHandlerInterceptor;
 
 import static org.awaitility.Awaitility.await;
 
 /**
  * Records the context in each dispatch of a request, and what remains on the thread.
  */
-class Sightings extends HttpFilter implements HandlerInterceptor {
+class Sightings extends HttpFilter implements AsyncHandlerInterceptor {
 
 	private volatile Map<String, Sighting> seen = new ConcurrentHashMap<>();
 
@@ -54,9 +54,15 @@ class Sightings extends HttpFilter implements HandlerInterceptor {
 	}
 
 	@Override
-	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+	public void afterCompletion(HttpServletRequest request, HttpServletResponse response, Object handler,
+			@Nullable Exception ex) {
 		note(request.getDispatcherType().name());
-		return true;
+	}
+
+	@Override
+	public void afterConcurrentHandlingStarted(HttpServletRequest request, HttpServletResponse response,
+			Object handler) {
+		note(request.getDispatcherType().name());
 	}
 
 	@Override

@@ -17,10 +17,14 @@ import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Controller;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
@@ -29,7 +33,8 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
  */
 @Configuration(proxyBeanMethods = false)
 @AutoConfigurationPackage
-@Import({ TransactionApplication.class, JpaApplication.Items.class, JpaApplication.Advice.class })
+@Import({ TransactionApplication.class, JpaApplication.Items.class, JpaApplication.Views.class,
+		JpaApplication.Advice.class })
 class JpaApplication {
 
 	@Entity(name = "Item")
@@ -95,6 +100,46 @@ class JpaApplication {
 			this.entities.flush();
 			this.entities.clear();
 			return this.entities.find(Item.class, name);
+		}
+
+	}
+
+	/**
+	 * Handlers with work that is only done when the transaction is about to commit.
+	 */
+	@Controller
+	static class Views {
+
+		private final EntityManager entities;
+
+		Views(EntityManager entities) {
+			this.entities = entities;
+		}
+
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/late-items/body")
+		@ResponseBody
+		String addLate(@RequestParam String name) {
+			addBeforeCommit(name);
+			return name;
+		}
+
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/late-items/view")
+		String addLateAndRedirect(@RequestParam String name) {
+			addBeforeCommit(name);
+			return "redirect:/items";
+		}
+
+		private void addBeforeCommit(String name) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void beforeCommit(boolean readOnly) {
+					Views.this.entities.persist(new Item(name, name, List.of()));
+				}
+
+			});
 		}
 
 	}

@@ -4,6 +4,8 @@ import java.net.http.HttpResponse;
 
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -53,6 +55,17 @@ class JpaTransactionRulesIntegrationTests extends TransactionRules {
 		HttpResponse<byte[]> first = attempt.send();
 		assertThat(text(first)).isEqualTo("{\"parts\":[\"a\",\"b\"]}");
 		attempt.assertReplayed(first, attempt.send());
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "body, 200", "view, 302" })
+	void lendsTheEntityManagerToWhatRunsBeforeTheCommit(String handler, int status) {
+		Attempt attempt = new Attempt("/late-items/", handler);
+		HttpResponse<byte[]> first = attempt.send();
+		assertThat(first.statusCode()).isEqualTo(status);
+		assertThat(items(attempt)).isOne();
+		attempt.assertReplayed(first, attempt.send());
+		assertThat(items(attempt)).isOne();
 	}
 
 	private int items(Attempt attempt) {

@@ -1,0 +1,73 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.idempotent.IdempotentConfigurationException;
+import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
+import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerAdapter;
+
+/**
+ * Checks that dispatcher servlets ask the library's handler adapter before all others,
+ * which would call annotated handlers without a key.
+ */
+final class FirstHandlerAdapterCheck implements SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
+
+	private static final String DETECT_ALL = "detectAllHandlerAdapters";
+
+	private final ApplicationContext context;
+
+	private final HandlerAdapter first;
+
+	FirstHandlerAdapterCheck(ApplicationContext context, HandlerAdapter first) {
+		this.context = context;
+		this.first = first;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		check(this.context);
+		BeanFactoryUtils.beansOfTypeIncludingAncestors(this.context, DispatcherServlet.class, true, false)
+			.forEach((name, servlet) -> {
+				DirectFieldAccessor fields = new DirectFieldAccessor(servlet);
+				if (fields.isReadableProperty(DETECT_ALL)
+						&& Boolean.FALSE.equals(fields.getPropertyValue(DETECT_ALL))) {
+					throw new IdempotentConfigurationException("The dispatcher servlet '" + name
+							+ "' does not detect all handler adapters, so that it would call @Idempotent handlers "
+							+ "without a key.", "Do not call its method setDetectAllHandlerAdapters(false).");
+				}
+			});
+	}
+
+	/**
+	 * The context of another dispatcher servlet.
+	 */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		if (event.getApplicationContext() != this.context) {
+			check(event.getApplicationContext());
+		}
+	}
+
+	private void check(ApplicationContext dispatching) {
+		List<HandlerAdapter> adapters = new ArrayList<>(
+				BeanFactoryUtils.beansOfTypeIncludingAncestors(dispatching, HandlerAdapter.class, true, false)
+					.values());
+		AnnotationAwareOrderComparator.sort(adapters);
+		if (adapters.get(0) != this.first) {
+			throw new IdempotentConfigurationException("The handler adapter " + adapters.get(0).getClass().getName()
+					+ " comes before the one that claims idempotency keys, so that it could call @Idempotent handlers "
+					+ "without a key.",
+					"Let it implement Ordered instead of PriorityOrdered, or give it an order below the highest "
+							+ "precedence.");
+		}
+	}
+
+}

@@ -1,0 +1,110 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import dev.idempotent.IdempotentConfigurationException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
+import org.springframework.web.context.support.AnnotationConfigWebApplicationContext;
+import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerAdapter;
+import org.springframework.web.servlet.ModelAndView;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class FirstHandlerAdapterCheckTests {
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class,
+				DispatcherServletAutoConfiguration.class, DataRedisAutoConfiguration.class,
+				IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class))
+		.withPropertyValues("idempotent.namespace=shop");
+
+	@Test
+	void acceptsAdaptersOfTheApplicationThatComeLater() {
+		this.runner.withBean(OrderedAdapter.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void rejectsAnAdapterThatComesFirst() {
+		this.runner.withBean(FirstAdapter.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining(FirstAdapter.class.getName()));
+	}
+
+	@Test
+	void rejectsADispatcherServletThatDoesNotDetectAdapters() {
+		this.runner.withUserConfiguration(WithoutDetection.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining("'dispatcherServlet'"));
+	}
+
+	@Test
+	void rejectsAnAdapterThatComesFirstInTheContextOfAnotherDispatcherServlet() {
+		this.runner.run((context) -> {
+			AnnotationConfigWebApplicationContext child = new AnnotationConfigWebApplicationContext();
+			child.setServletContext(context.getServletContext());
+			child.setParent(context);
+			child.register(FirstAdapter.class);
+			assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(child::refresh)
+				.withMessageContaining(FirstAdapter.class.getName());
+		});
+	}
+
+	static class OrderedAdapter implements HandlerAdapter, Ordered {
+
+		@Override
+		public int getOrder() {
+			return Ordered.HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public boolean supports(Object handler) {
+			return false;
+		}
+
+		@Override
+		public @Nullable ModelAndView handle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+			return null;
+		}
+
+	}
+
+	static class FirstAdapter extends OrderedAdapter implements PriorityOrdered {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WithoutDetection {
+
+		@Bean
+		static BeanPostProcessor withoutDetection() {
+			return new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String name) {
+					if (bean instanceof DispatcherServlet servlet) {
+						servlet.setDetectAllHandlerAdapters(false);
+					}
+					return bean;
+				}
+
+			};
+		}
+
+	}
+
+}
