@@ -20,8 +20,8 @@ import org.springframework.boot.web.servlet.ServletContextInitializerBeans;
 import org.springframework.web.context.WebApplicationContext;
 
 /**
- * Warns of filters that a replay may bypass, because they run after the idempotency
- * filter.
+ * Warns of filters that may run after the idempotency filter, which does not compare what
+ * they change.
  */
 final class FilterOrderCheck implements SmartInitializingSingleton {
 
@@ -40,9 +40,9 @@ final class FilterOrderCheck implements SmartInitializingSingleton {
 		ServletContext servletContext = this.context.getServletContext();
 		Set<String> names = (servletContext != null) ? find(servletContext) : Set.of();
 		if (!names.isEmpty()) {
-			logger.warn("The filters {} may run after the idempotency filter, so a replay bypasses them. Map them to "
-					+ "URL patterns instead of servlet names, and do not change the order of the idempotency filter",
-					names);
+			logger.warn("The filters {} may run after the idempotency filter: what they change in a request is not "
+					+ "compared, and what they change in a response is stored. Map them to URL patterns instead of "
+					+ "servlet names, and do not change the order of the idempotency filter", names);
 		}
 	}
 

@@ -13,6 +13,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.Durations;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.CommitOn;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.client.PropagationTargets;
@@ -140,7 +141,12 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	 * its transaction has committed, under Guarantee.TRANSACTION. For a larger response
 	 * the transaction is rolled back and the client gets 500.
 	 * @param storedStatuses Statuses below 500, and ranges of them, that are stored.
-	 * After any other status the key is released.
+	 * After any other status the key is released. Under Guarantee.TRANSACTION, what a
+	 * handler has returned is stored if it commits, and this property applies to work
+	 * that was rolled back.
+	 * @param commitOn Which responses commit the work of a handler that has returned
+	 * normally, under Guarantee.TRANSACTION: "return" for every status below 500,
+	 * "success" for statuses below 400.
 	 * @param storedHeaders Response headers that are stored and replayed, besides
 	 * Content-Type and the Location of a redirect. By default all that the application
 	 * sets, except those that are never stored.
@@ -157,8 +163,8 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody,
 			@DefaultValue("16MB") DataSize maxBufferedResponse,
 			@DefaultValue("100-400,402,404-407,410-411,413-424,426-427,430-499") List<String> storedStatuses,
-			@DefaultValue List<String> storedHeaders, @DefaultValue List<String> excludedHeaders,
-			@DefaultValue("10s") Duration waitTimeout,
+			@DefaultValue("return") CommitOn commitOn, @DefaultValue List<String> storedHeaders,
+			@DefaultValue List<String> excludedHeaders, @DefaultValue("10s") Duration waitTimeout,
 			@DefaultValue("urn:problem-type:idempotency:") String problemBaseUri) {
 
 		private static final DataSize MOST = DataSize.ofMegabytes(512);
@@ -180,7 +186,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			requireInMemory("idempotent.web.max-buffered-response", maxBufferedResponse);
 			// Fails before any server starts.
 			IdempotencyWebComponents.check(new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses,
-					storedHeaders, excludedHeaders, List.of(), OnError.RELEASE, waitTimeout, problemBaseUri));
+					commitOn, storedHeaders, excludedHeaders, List.of(), OnError.RELEASE, waitTimeout, problemBaseUri));
 		}
 
 		private static void requireInMemory(String property, DataSize size) {
@@ -194,7 +200,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 		IdempotencyWebSettings settings(String namespace, OnError onError, List<ResponseRedactor> redactors) {
 			return new IdempotencyWebSettings(namespace, this.header, this.requiredFor,
 					(int) this.maxRequestBody.toBytes(), (int) this.maxResponseBody.toBytes(),
-					(int) this.maxBufferedResponse.toBytes(), this.storedStatuses, this.storedHeaders,
+					(int) this.maxBufferedResponse.toBytes(), this.storedStatuses, this.commitOn, this.storedHeaders,
 					this.excludedHeaders, redactors, onError, this.waitTimeout, this.problemBaseUri);
 		}
 

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.time.Duration;
 import java.util.List;
 
+import dev.idempotent.idempotency.CommitOn;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.OnPending;
 import org.springframework.util.StringUtils;
@@ -20,6 +21,7 @@ import org.springframework.util.StringUtils;
  * transaction has committed, in bytes; at least {@code maxResponseBody}
  * @param storedStatuses the statuses below 500 that are stored, such as {@code 404}, and
  * ranges of them, such as {@code 200-399}
+ * @param commitOn which responses commit the work of a handler that has returned
  * @param storedHeaders the only response headers that are stored; empty for all
  * @param excludedHeaders response headers that are not stored
  * @param redactors redact what is stored, in this order
@@ -28,9 +30,9 @@ import org.springframework.util.StringUtils;
  * @param problemBaseUri the URI that the types of problem details begin with
  */
 public record IdempotencyWebSettings(String namespace, String header, List<String> requiredFor, int maxRequestBody,
-		int maxResponseBody, int maxBufferedResponse, List<String> storedStatuses, List<String> storedHeaders,
-		List<String> excludedHeaders, List<ResponseRedactor> redactors, OnError onError, Duration waitTimeout,
-		String problemBaseUri) {
+		int maxResponseBody, int maxBufferedResponse, List<String> storedStatuses, CommitOn commitOn,
+		List<String> storedHeaders, List<String> excludedHeaders, List<ResponseRedactor> redactors, OnError onError,
+		Duration waitTimeout, String problemBaseUri) {
 
 	public IdempotencyWebSettings {
 		requiredFor = List.copyOf(requiredFor);

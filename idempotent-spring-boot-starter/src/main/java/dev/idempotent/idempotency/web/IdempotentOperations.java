@@ -32,7 +32,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.http.HttpStatus;
 import org.springframework.http.server.PathContainer;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
@@ -282,7 +281,7 @@ public final class IdempotentOperations {
 			mappings.forEach((mapping) -> mapping.getHandlerMethods()
 				.forEach((pattern, method) -> addConditions(pattern, Handler.of(method))));
 			loadAnnotated(mappings);
-			pairCancels(new ResponsePolicy(settings));
+			pairCancels();
 			checkRequired(mappings);
 		}
 
@@ -536,18 +535,12 @@ public final class IdempotentOperations {
 		/**
 		 * Pairs the handlers that cancel others with their actions.
 		 */
-		private void pairCancels(ResponsePolicy policy) {
+		private void pairCancels() {
 			this.annotated.forEach((handler, cancel) -> {
 				Cancels annotation = annotationOf(handler, Cancels.class);
 				if (annotation != null) {
 					Handler action = actionOf(handler, annotation.value());
 					checkPair(handler, cancel, action, Objects.requireNonNull(this.annotated.get(action)));
-					if (!policy.isCommitted(HttpStatus.NO_CONTENT.value())) {
-						throw cancelMistake(handler,
-								"responds with 204 to the cancellation of an action that had no effect, and that "
-										+ "status is not stored",
-								"Add 204 to idempotent.web.stored-statuses.");
-					}
 					this.actions.put(handler, action);
 				}
 			});

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.CommitOn;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.web.CapturedResponse.Header;
@@ -35,6 +36,8 @@ final class ResponsePolicy {
 	private static final String STORED_HEADERS = "idempotent.web.stored-headers";
 
 	private static final String EXCLUDED_HEADERS = "idempotent.web.excluded-headers";
+
+	private static final int FIRST_REFUSAL = 400;
 
 	private static final int FIRST_ERROR = 500;
 
@@ -77,10 +80,17 @@ final class ResponsePolicy {
 	}
 
 	/**
-	 * Returns whether the work behind a response with this status may be committed.
+	 * Returns whether work is committed whose handler has returned this status.
 	 */
-	boolean isCommitted(int status) {
-		return status < FIRST_ERROR && isStored(status);
+	boolean commits(int status) {
+		return status < ((this.settings.commitOn() == CommitOn.SUCCESS) ? FIRST_REFUSAL : FIRST_ERROR);
+	}
+
+	/**
+	 * Returns whether the response to work that was rolled back is stored.
+	 */
+	boolean isStoredAfterRollback(int status) {
+		return status >= FIRST_REFUSAL && status < FIRST_ERROR && isStored(status);
 	}
 
 	/**

@@ -283,7 +283,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	private boolean commits(BufferedResponse buffered) {
 		return entry().entries() == 1 && entry().isReturned() && !this.entryRefused && !buffered.isTooLong()
-				&& !this.claimant.isRollbackOnly() && this.policy.isCommitted(buffered.getStatus());
+				&& !this.claimant.isRollbackOnly() && this.policy.commits(buffered.getStatus());
 	}
 
 	private @Nullable Exception commit(HttpServletRequest request, BufferedResponse buffered) throws IOException {
@@ -354,7 +354,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 */
 	private void answerRolledBack(HttpServletRequest request, BufferedResponse buffered) throws IOException {
 		int status = buffered.getStatus();
-		if (!isEntered() || status < HttpServletResponse.SC_BAD_REQUEST || !this.policy.isCommitted(status)) {
+		if (!isEntered() || !this.policy.isStoredAfterRollback(status)) {
 			release(request);
 			buffered.sendBuffered();
 		}
@@ -399,7 +399,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	@Override
 	boolean isStored(int status) {
-		return isEntered() && this.policy.isCommitted(status);
+		return isEntered() && this.policy.isStoredAfterRollback(status);
 	}
 
 	@Override

@@ -73,12 +73,6 @@ class CancelMistakesTests {
 	}
 
 	@Test
-	void includeAResponseThatIsNotStored() throws ClassNotFoundException {
-		assertStops(this.application.withPropertyValues("idempotent.web.stored-statuses=200-203"), "Fine",
-				"responds with 204", "idempotent.web.stored-statuses");
-	}
-
-	@Test
 	void includeADisabledFilter() throws ClassNotFoundException {
 		assertStops(this.application.withPropertyValues("idempotent.enabled=false"), "Fine",
 				"would run unprotected: idempotent.enabled is false", "Remove that property");

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.CommitOn;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
@@ -26,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class RequestIdentifierTests {
 
 	private static final IdempotencyWebSettings SETTINGS = new IdempotencyWebSettings("test", "Idempotency-Key",
-			List.of(), 1, 1, 1, List.of("200"), List.of(), List.of(), List.of(), OnError.RELEASE, Duration.ZERO,
-			"urn:problem-type:idempotency:");
+			List.of(), 1, 1, 1, List.of("200"), CommitOn.RETURN, List.of(), List.of(), List.of(), OnError.RELEASE,
+			Duration.ZERO, "urn:problem-type:idempotency:");
 
 	private final Gate gate = new Gate();
 

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.CommitOn;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.web.CapturedResponse.Header;
@@ -214,8 +215,8 @@ class ResponsePolicyTests {
 	private static ResponsePolicy policy(List<String> storedHeaders, List<String> excludedHeaders,
 			ResponseRedactor... redactors) {
 		return new ResponsePolicy(new IdempotencyWebSettings("test", "Idempotency-Key", List.of(), 1, LONGEST, LONGEST,
-				List.of("200-399"), storedHeaders, excludedHeaders, List.of(redactors), OnError.RELEASE, Duration.ZERO,
-				"urn:problem-type:idempotency:"));
+				List.of("200-399"), CommitOn.RETURN, storedHeaders, excludedHeaders, List.of(redactors),
+				OnError.RELEASE, Duration.ZERO, "urn:problem-type:idempotency:"));
 	}
 
 	private static CapturedResponse response(int status, @Nullable Redirect redirect, @Nullable SentError error) {

@@ -66,8 +66,8 @@ abstract class TransactionRules {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "created, 201", "declined, 402", "after-commit, 201", "read-only, 201" })
-	void commitsWorkWhoseResponseIsStored(String ending, int status) {
+	@CsvSource({ "created, 201", "declined, 402", "conflict, 409", "after-commit, 201", "read-only, 201" })
+	void commitsWhatTheHandlerReturns(String ending, int status) {
 		Attempt attempt = new Attempt(ending);
 		HttpResponse<byte[]> first = attempt.send();
 		HttpResponse<byte[]> retry = attempt.send();
@@ -95,8 +95,8 @@ abstract class TransactionRules {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "runtime, 500", "unavailable, 503", "conflict, 409", "broken, 503", "flush-throw, 500", "async, 500",
-			"dispatch, 500", "lost, 500", "lost-at-commit, 500", "handled-as-ok, 200" })
+	@CsvSource({ "runtime, 500", "unavailable, 503", "throws-conflict, 409", "broken, 503", "flush-throw, 500",
+			"async, 500", "dispatch, 500", "lost, 500", "lost-at-commit, 500", "handled-as-ok, 200" })
 	void rollsBackOtherOutcomesAndRunsARetry(String ending, int status) {
 		Attempt attempt = new Attempt(ending);
 		int before = attempt.runs();

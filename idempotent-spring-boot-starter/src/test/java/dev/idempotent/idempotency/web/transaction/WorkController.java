@@ -86,6 +86,7 @@ class WorkController {
 			case "lost-at-commit" -> this.troubled.loseConnectionAtCommit();
 			case "flaky" -> flaky(name);
 			case "not-found" -> this.troubled.throwStatus(404);
+			case "throws-conflict" -> this.troubled.throwStatus(409);
 			case "unavailable" -> this.troubled.throwStatus(503);
 			case "handled-as-ok" -> throw new HandledAsOkException();
 			case "caught" -> this.troubled.swallowed(() -> ResponseEntity.status(201).body(Map.of("run", run)));
