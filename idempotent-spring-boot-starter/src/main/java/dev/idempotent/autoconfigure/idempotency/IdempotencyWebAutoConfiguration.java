@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.web.IdempotencyOpenApiCustomizer;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
+import dev.idempotent.idempotency.web.IdempotentHandlerAdapter;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.idempotency.web.ResponseRedactor;
@@ -27,7 +28,6 @@ import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -49,8 +49,8 @@ import org.springframework.core.PriorityOrdered;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.WebApplicationContext;
-import org.springframework.web.servlet.HandlerAdapter;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.json.JsonMapper;
@@ -97,18 +97,25 @@ final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	static HandlerAdapter idempotentHandlerAdapter(IdempotentOperations operations) {
-		return IdempotencyWebComponents.handlerAdapter(operations);
+	static IdempotentHandlerAdapter idempotentHandlerAdapter(IdempotentOperations operations) {
+		return new IdempotentHandlerAdapter(operations);
 	}
 
 	@Bean
-	static WebMvcConfigurer idempotentLastInterceptor(@Qualifier("idempotentHandlerAdapter") HandlerAdapter adapter) {
-		return IdempotencyWebComponents.lastInterceptor(adapter);
+	static WebMvcConfigurer idempotentLastInterceptor(IdempotentHandlerAdapter adapter) {
+		return new WebMvcConfigurer() {
+
+			@Override
+			public void addInterceptors(InterceptorRegistry registry) {
+				registry.addInterceptor(adapter).order(Ordered.LOWEST_PRECEDENCE);
+			}
+
+		};
 	}
 
 	@Bean
 	FirstHandlerAdapterCheck idempotentFirstHandlerAdapterCheck(ApplicationContext context,
-			@Qualifier("idempotentHandlerAdapter") HandlerAdapter adapter) {
+			IdempotentHandlerAdapter adapter) {
 		return new FirstHandlerAdapterCheck(context, adapter);
 	}
 

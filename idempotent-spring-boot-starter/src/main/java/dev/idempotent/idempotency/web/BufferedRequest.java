@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.ReadListener;
@@ -44,6 +45,12 @@ import org.springframework.http.MediaType;
  * parses it, anything else into memory, where it can be read again.
  */
 final class BufferedRequest extends HttpServletRequestWrapper {
+
+	/**
+	 * The attribute of a request that supplies whether a body of unstated length has
+	 * begun to be read.
+	 */
+	static final String BEGUN = BufferedRequest.class.getName() + ".BEGUN";
 
 	private static final int TRUSTED_LENGTH = 16 * 1024;
 
@@ -150,7 +157,8 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	private static boolean isContentSent(HttpServletRequest request) {
-		return request.getContentLengthLong() > 0 || CountedBody.isRead(request);
+		return request.getContentLengthLong() > 0
+				|| (request.getAttribute(BEGUN) instanceof BooleanSupplier begun && begun.getAsBoolean());
 	}
 
 	private static boolean isMultipart(@Nullable MediaType type) {

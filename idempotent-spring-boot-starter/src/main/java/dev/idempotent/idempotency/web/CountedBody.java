@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.BooleanSupplier;
 
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
@@ -15,9 +16,7 @@ import org.springframework.http.HttpHeaders;
  * A request with a body of unstated length, outside all filters. Remembers whether any of
  * the body was read: after that, the end of a body looks like an empty one.
  */
-final class CountedBody extends HttpServletRequestWrapper {
-
-	private static final String ATTRIBUTE = CountedBody.class.getName();
+final class CountedBody extends HttpServletRequestWrapper implements BooleanSupplier {
 
 	private @Nullable ServletInputStream stream;
 
@@ -28,14 +27,14 @@ final class CountedBody extends HttpServletRequestWrapper {
 
 	private CountedBody(HttpServletRequest request) {
 		super(request);
-		request.setAttribute(ATTRIBUTE, this);
+		request.setAttribute(BufferedRequest.BEGUN, this);
 	}
 
 	/**
 	 * Returns the request as the filters should get it.
 	 */
 	static ServletRequest of(ServletRequest request) {
-		return (request instanceof HttpServletRequest http && http.getAttribute(ATTRIBUTE) == null
+		return (request instanceof HttpServletRequest http && http.getAttribute(BufferedRequest.BEGUN) == null
 				&& mayHaveUnstatedBody(http)) ? new CountedBody(http) : request;
 	}
 
@@ -49,10 +48,11 @@ final class CountedBody extends HttpServletRequestWrapper {
 	}
 
 	/**
-	 * Returns whether a body of unstated length has begun to be read.
+	 * Returns whether the body has begun to be read.
 	 */
-	static boolean isRead(ServletRequest request) {
-		return request.getAttribute(ATTRIBUTE) instanceof CountedBody body && body.read;
+	@Override
+	public boolean getAsBoolean() {
+		return this.read;
 	}
 
 	@Override

@@ -216,18 +216,10 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Records that Spring MVC is about to call the handler.
+	 * Records that Spring MVC is about to call the handler, which is not a method.
 	 */
-	final void handlerCalled(Object called) {
-		if (called instanceof HandlerMethod handlerMethod) {
-			Object bean = handlerMethod.getBean();
-			boolean advised = HandlerEntryAdvisor.isAdvised(bean, handlerMethod.getMethod());
-			handlerCalled(handlerMethod, advised,
-					advised && HandlerEntryAdvisor.isWatched(bean, handlerMethod.getMethod()));
-		}
-		else {
-			advance(Phase.CALLED);
-		}
+	final void handlerCalled() {
+		advance(Phase.CALLED);
 	}
 
 	/**
@@ -462,7 +454,8 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Ends the run. Its key is completed, released, or left to its lease.
+	 * Ends the run: the key is completed or released, or stays claimed until its lease
+	 * expires.
 	 */
 	final void close(ServletRequest request) {
 		this.phase = Phase.SETTLED;
@@ -498,7 +491,7 @@ abstract class HandlerRun {
 		FAILED,
 
 		/**
-		 * The key is completed, released, or left to its lease.
+		 * The key is completed or released, or stays claimed until its lease expires.
 		 */
 		SETTLED
 

@@ -112,9 +112,9 @@ public final class IdempotencyFilter implements Filter {
 			chain.doFilter(request, response);
 			return;
 		}
-		Passage passage = new Passage(httpRequest, httpResponse);
+		FilteredRequest passage = new FilteredRequest(httpRequest, httpResponse);
 		Target target = this.operations.findOutsideMvc(httpRequest);
-		if (target == null || passage.claim(target) != null) {
+		if (target == null || passage.claim(target)) {
 			passage.dispatch(chain);
 		}
 	}
@@ -122,9 +122,9 @@ public final class IdempotencyFilter implements Filter {
 	/**
 	 * Claims the key of a request, or answers it: with the stored response, a problem, or
 	 * that of a cancellation that has nothing to undo.
-	 * @return the open run of the handler, or {@code null} if the request is answered
+	 * @return whether a run of the handler is open; otherwise the request is answered
 	 */
-	private @Nullable HandlerRun claim(Passage passage, Target target) throws IOException, ServletException {
+	private boolean claim(FilteredRequest passage, Target target) throws IOException, ServletException {
 		long start = System.nanoTime();
 		HttpServletRequest request = passage.request.atStart();
 		ResponseWriter writer = new ResponseWriter(request, passage.plainResponse(), this.responsePolicy.problems());
@@ -140,13 +140,13 @@ public final class IdempotencyFilter implements Filter {
 					: claimant.claim();
 			if (!claim.isAcquired()) {
 				replayOrRefuse(claim, operation, writer);
-				return null;
+				return false;
 			}
 			run = run(target, claimant);
 			if (identity.expired()) {
 				run.abandon();
 				writer.refuse(Problem.TOKEN_EXPIRED);
-				return null;
+				return false;
 			}
 			verdict = decide(identity.cancels(), run);
 		}
@@ -154,25 +154,25 @@ public final class IdempotencyFilter implements Filter {
 			this.engine.decided(operation.settings().observed(Kind.HTTP), null, IdempotencyObserver.Outcome.REFUSED,
 					Duration.ofNanos(System.nanoTime() - start));
 			writer.refuse(ex);
-			return null;
+			return false;
 		}
 		catch (IdempotencyStoreException ex) {
 			writer.refuse(ex);
-			return null;
+			return false;
 		}
 		if (verdict == Cancellation.Verdict.WAIT) {
 			run.abandon();
 			writer.refuse(Problem.IN_PROGRESS
 				.refusal("The request to cancel is still running. Nothing was done. Send the cancellation again in "
 						+ "a moment."));
-			return null;
+			return false;
 		}
 		passage.open(run, buffered);
 		if (verdict == Cancellation.Verdict.SKIP) {
 			run.answerWithoutHandler(passage.request);
-			return null;
+			return false;
 		}
-		return run;
+		return true;
 	}
 
 	private Identity identify(Target target, BufferedRequest request) {
@@ -230,13 +230,10 @@ public final class IdempotencyFilter implements Filter {
 	}
 
 	/**
-	 * A request on its way to its handler, which is not known yet. Once the key is
-	 * claimed, the handler gets the request that was compared, and writes to a response
-	 * that is buffered.
+	 * A request whose handler is not known yet. Once the key is claimed, the handler gets
+	 * the request that was compared, and writes to a response that is buffered.
 	 */
-	final class Passage {
-
-		private static final String ATTRIBUTE = Passage.class.getName();
+	private final class FilteredRequest implements Passage {
 
 		private final BufferedRequest.Unclaimed request;
 
@@ -257,17 +254,9 @@ public final class IdempotencyFilter implements Filter {
 
 		private @Nullable IdempotencyContext outer;
 
-		private Passage(HttpServletRequest request, HttpServletResponse response) {
+		private FilteredRequest(HttpServletRequest request, HttpServletResponse response) {
 			this.request = new BufferedRequest.Unclaimed(request, IdempotencyFilter.this.settings.maxRequestBody());
 			this.response = new UnclaimedResponse(response);
-		}
-
-		/**
-		 * Returns the passage that a request is in, or {@code null} if it has not passed
-		 * the filter.
-		 */
-		static @Nullable Passage of(ServletRequest request) {
-			return (Passage) request.getAttribute(ATTRIBUTE);
 		}
 
 		private void dispatch(FilterChain chain) throws IOException, ServletException {
@@ -302,33 +291,31 @@ public final class IdempotencyFilter implements Filter {
 		}
 
 		/**
-		 * Returns whether this is the first handler that the request has reached: the key
-		 * of another one that it dispatches to would be claimed too late.
+		 * The key of a handler that another one dispatches to would be claimed too late.
 		 */
-		boolean isFirstHandler() {
+		@Override
+		public boolean reach(Object handler) throws IOException, ServletException {
 			boolean first = !this.handlerKnown;
 			this.handlerKnown = true;
 			this.request.handlerKnown();
-			return first;
+			Target target = first ? IdempotencyFilter.this.operations.find(handler, this.request) : null;
+			return target == null || claim(target);
 		}
 
-		/**
-		 * Claims the key of the request, or answers it.
-		 * @return the open run of the handler, or {@code null} if the request is answered
-		 */
-		@Nullable HandlerRun claim(Target target) throws IOException, ServletException {
+		private boolean claim(Target target) throws IOException, ServletException {
 			this.claimed = false;
 			this.response.requireUnused();
-			HandlerRun opened = IdempotencyFilter.this.claim(this, target);
+			boolean opened = IdempotencyFilter.this.claim(this, target);
 			this.claimed = true;
 			return opened;
 		}
 
 		/**
-		 * Records a failure before the handler was called. Spring MVC responds with an
-		 * empty 200 if it mistakes it for a client that has disconnected.
+		 * Spring MVC responds with an empty 200 if it mistakes the failure for a client
+		 * that has disconnected.
 		 */
-		void failed(Exception failure) {
+		@Override
+		public void failed(Exception failure) {
 			if (!(this.handlerKnown && this.claimed)
 					&& DisconnectedClientHelper.isClientDisconnectedException(failure)) {
 				this.lost = failure;

@@ -19,13 +19,8 @@ import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.Ordered;
-import org.springframework.web.servlet.HandlerAdapter;
 import org.springframework.web.servlet.HandlerExceptionResolver;
-import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.ModelAndView;
-import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
-import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.handler.AbstractHandlerExceptionResolver;
 
 /**
@@ -86,35 +81,6 @@ public final class IdempotencyWebComponents {
 		// A controller may be declared with an interface that lacks its handlers.
 		processor.setProxyTargetClass(true);
 		return processor;
-	}
-
-	/**
-	 * Creates the handler adapter that tells the {@link IdempotencyFilter} which handler
-	 * its request is for, and calls the other adapters. It is the exception resolver,
-	 * too, that learns of failures before all other resolvers, and resolves none.
-	 * @param operations the operations of the handlers
-	 * @return a bean that must be the first handler adapter and exception resolver
-	 */
-	public static HandlerAdapter handlerAdapter(IdempotentOperations operations) {
-		return new IdempotentHandlerAdapter(operations);
-	}
-
-	/**
-	 * Creates the configurer that adds the last interceptor, which ends the transaction
-	 * of a handler whose view has been rendered.
-	 * @param adapter the bean that {@link #handlerAdapter} has created
-	 * @return the configurer
-	 */
-	public static WebMvcConfigurer lastInterceptor(HandlerAdapter adapter) {
-		HandlerInterceptor interceptor = (IdempotentHandlerAdapter) adapter;
-		return new WebMvcConfigurer() {
-
-			@Override
-			public void addInterceptors(InterceptorRegistry registry) {
-				registry.addInterceptor(interceptor).order(Ordered.LOWEST_PRECEDENCE);
-			}
-
-		};
 	}
 
 	/**

@@ -5,8 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-import dev.idempotent.idempotency.web.IdempotencyFilter.Passage;
-import dev.idempotent.idempotency.web.IdempotentOperations.Target;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -29,18 +27,22 @@ import org.springframework.web.servlet.ModelAndView;
  * The first handler adapter of each dispatcher servlet, which calls the others. The
  * dispatcher servlet calls it with the handler that it has found, behind all
  * interceptors: the {@link IdempotencyFilter} learns here which handler its request is
- * for, and how the call of the handler has ended. The last interceptor, which it is, too,
- * tells when a view has been rendered, and the first exception resolver what has failed
- * beside the call.
+ * for, and how the call of the handler has ended. It must be registered as the last
+ * interceptor, too, which is called when a view has been rendered; as the first exception
+ * resolver, which it is as a bean, it learns what has failed beside the call.
  */
-final class IdempotentHandlerAdapter
+public final class IdempotentHandlerAdapter
 		implements HandlerAdapter, HandlerInterceptor, HandlerExceptionResolver, PriorityOrdered {
 
 	private final IdempotentOperations operations;
 
 	private final Map<WebApplicationContext, List<HandlerAdapter>> adapters = new ConcurrentHashMap<>();
 
-	IdempotentHandlerAdapter(IdempotentOperations operations) {
+	/**
+	 * Creates an adapter.
+	 * @param operations the operations of the handlers
+	 */
+	public IdempotentHandlerAdapter(IdempotentOperations operations) {
 		this.operations = operations;
 	}
 
@@ -63,13 +65,15 @@ final class IdempotentHandlerAdapter
 			return handleInRun(open, adapter, request, response, handler);
 		}
 		Passage passage = Passage.of(request);
-		Target target = (passage != null && passage.isFirstHandler()) ? this.operations.find(handler, request) : null;
-		if (passage == null || target == null) {
-			requireNoKey(request, handler);
-			return adapter.handle(request, response, handler);
+		if (passage != null && !passage.reach(handler)) {
+			return null;
 		}
-		HandlerRun run = passage.claim(target);
-		return (run != null) ? call(run, adapter, request, response, handler) : null;
+		HandlerRun opened = HandlerRun.of(request);
+		if (opened != null) {
+			return call(opened, adapter, request, response, handler);
+		}
+		requireNoKey(request, handler);
+		return adapter.handle(request, response, handler);
 	}
 
 	/**
@@ -102,7 +106,7 @@ final class IdempotentHandlerAdapter
 			HttpServletResponse response, Object handler) throws Exception {
 		try {
 			if (!isResultDispatched(request)) {
-				run.handlerCalled(handler);
+				recordCall(run, handler);
 			}
 			ModelAndView view = adapter.handle(request, response, handler);
 			run.callReturned();
@@ -118,6 +122,17 @@ final class IdempotentHandlerAdapter
 		catch (Error ex) {
 			run.callFailed(request, new ServletException(ex));
 			throw ex;
+		}
+	}
+
+	private static void recordCall(HandlerRun run, Object handler) {
+		if (handler instanceof HandlerMethod method) {
+			boolean advised = HandlerEntryAdvisor.isAdvised(method.getBean(), method.getMethod());
+			run.handlerCalled(method, advised,
+					advised && HandlerEntryAdvisor.isWatched(method.getBean(), method.getMethod()));
+		}
+		else {
+			run.handlerCalled();
 		}
 	}
 

@@ -1,0 +1,38 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.IOException;
+
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request on its way from the {@link IdempotencyFilter} to its handler.
+ */
+interface Passage {
+
+	/**
+	 * The attribute of a request that is on its way.
+	 */
+	String ATTRIBUTE = Passage.class.getName();
+
+	/**
+	 * Returns the passage of a request, or {@code null} if it has not passed the filter.
+	 */
+	static @Nullable Passage of(ServletRequest request) {
+		return (Passage) request.getAttribute(ATTRIBUTE);
+	}
+
+	/**
+	 * Records that the request has reached a handler, and claims its key if the first
+	 * handler needs one: a {@link HandlerRun} is open then.
+	 * @return whether to call the handler; otherwise the request is answered
+	 */
+	boolean reach(Object handler) throws IOException, ServletException;
+
+	/**
+	 * Records a failure before the handler was called.
+	 */
+	void failed(Exception failure);
+
+}
