@@ -19,6 +19,7 @@ import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
+import dev.idempotent.idempotency.web.ProblemRenderer;
 import dev.idempotent.idempotency.web.ResponseRedactor;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.token.TokenSecret;
@@ -185,8 +186,9 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			requireInMemory("idempotent.web.max-response-body", maxResponseBody);
 			requireInMemory("idempotent.web.max-buffered-response", maxBufferedResponse);
 			// Fails before any server starts.
-			IdempotencyWebComponents.check(new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses,
-					commitOn, storedHeaders, excludedHeaders, List.of(), OnError.RELEASE, waitTimeout, problemBaseUri));
+			IdempotencyWebComponents
+				.check(new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses, commitOn,
+						storedHeaders, excludedHeaders, List.of(), OnError.RELEASE, waitTimeout, problemBaseUri, null));
 		}
 
 		private static void requireInMemory(String property, DataSize size) {
@@ -197,11 +199,12 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 			}
 		}
 
-		IdempotencyWebSettings settings(String namespace, OnError onError, List<ResponseRedactor> redactors) {
+		IdempotencyWebSettings settings(String namespace, OnError onError, List<ResponseRedactor> redactors,
+				@Nullable ProblemRenderer problemRenderer) {
 			return new IdempotencyWebSettings(namespace, this.header, this.requiredFor,
 					(int) this.maxRequestBody.toBytes(), (int) this.maxResponseBody.toBytes(),
 					(int) this.maxBufferedResponse.toBytes(), this.storedStatuses, this.commitOn, this.storedHeaders,
-					this.excludedHeaders, redactors, onError, this.waitTimeout, this.problemBaseUri);
+					this.excludedHeaders, redactors, onError, this.waitTimeout, this.problemBaseUri, problemRenderer);
 		}
 
 	}

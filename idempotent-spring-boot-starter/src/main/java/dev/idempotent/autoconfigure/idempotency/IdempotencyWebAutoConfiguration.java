@@ -17,6 +17,7 @@ import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentHandlerAdapter;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
+import dev.idempotent.idempotency.web.ProblemRenderer;
 import dev.idempotent.idempotency.web.ResponseRedactor;
 import dev.idempotent.token.OneTimeTokens;
 import io.swagger.v3.oas.models.OpenAPI;
@@ -136,8 +137,10 @@ final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	IdempotencyWebSettings idempotencyWebSettings(KeySettings keys, IdempotencyProperties properties,
-			IdempotencyProperties.Web web, ObjectProvider<ResponseRedactor> redactors) {
-		return web.settings(keys.namespace(), properties.onError(), redactors.orderedStream().toList());
+			IdempotencyProperties.Web web, ObjectProvider<ResponseRedactor> redactors,
+			ObjectProvider<ProblemRenderer> problemRenderer) {
+		return web.settings(keys.namespace(), properties.onError(), redactors.orderedStream().toList(),
+				problemRenderer.getIfAvailable());
 	}
 
 	@Bean

@@ -67,7 +67,7 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 	public IdempotencyOpenApiCustomizer(IdempotentOperations operations, IdempotencyWebSettings settings) {
 		this.operations = operations;
 		this.settings = settings;
-		this.types = new ProblemTypes(settings.problemBaseUri());
+		this.types = new ProblemTypes(settings.problemBaseUri(), settings.problemRenderer());
 	}
 
 	@Override
@@ -129,6 +129,10 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 				addReplayed(response);
 			}
 		});
+		if (this.settings.problemRenderer() != null) {
+			// Only the application knows their form.
+			return;
+		}
 		problems(target, this.operations.requiresCaller(target)).stream()
 			.filter((problem) -> problem.status() != SERVER_ERROR)
 			.collect(Collectors.groupingBy(Problem::status, TreeMap::new, Collectors.toList()))

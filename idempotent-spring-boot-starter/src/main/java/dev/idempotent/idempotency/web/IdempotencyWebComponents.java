@@ -132,7 +132,7 @@ public final class IdempotencyWebComponents {
 	 */
 	private static HandlerExceptionResolver resolver(IdempotencyWebSettings settings,
 			Function<Exception, @Nullable RefusedRequestException> refusals) {
-		ProblemTypes problems = new ProblemTypes(settings.problemBaseUri());
+		ProblemTypes problems = new ProblemTypes(settings.problemBaseUri(), settings.problemRenderer());
 		return new AbstractHandlerExceptionResolver() {
 
 			@Override

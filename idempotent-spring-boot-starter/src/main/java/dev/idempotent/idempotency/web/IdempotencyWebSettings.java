@@ -6,6 +6,7 @@ import java.util.List;
 import dev.idempotent.idempotency.CommitOn;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.OnPending;
+import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
@@ -28,11 +29,12 @@ import org.springframework.util.StringUtils;
  * @param onError whether exceptions and statuses from 500 on are stored
  * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
  * @param problemBaseUri the URI that the types of problem details begin with
+ * @param problemRenderer renders problems, or {@code null} for problem details
  */
 public record IdempotencyWebSettings(String namespace, String header, List<String> requiredFor, int maxRequestBody,
 		int maxResponseBody, int maxBufferedResponse, List<String> storedStatuses, CommitOn commitOn,
 		List<String> storedHeaders, List<String> excludedHeaders, List<ResponseRedactor> redactors, OnError onError,
-		Duration waitTimeout, String problemBaseUri) {
+		Duration waitTimeout, String problemBaseUri, @Nullable ProblemRenderer problemRenderer) {
 
 	public IdempotencyWebSettings {
 		requiredFor = List.copyOf(requiredFor);

@@ -2,16 +2,25 @@ package dev.idempotent.idempotency.web;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.web.CapturedResponse.Header;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
 import org.springframework.util.AlternativeJdkIdGenerator;
 import org.springframework.util.IdGenerator;
 import tools.jackson.databind.json.JsonMapper;
@@ -22,8 +31,11 @@ import tools.jackson.databind.json.JsonMapper;
  * that begin with the same base and end with the name of the problem.
  *
  * @param baseUri the absolute URI that they begin with, with a separator at its end
+ * @param renderer renders the responses instead, or {@code null}
  */
-record ProblemTypes(String baseUri) {
+record ProblemTypes(String baseUri, @Nullable ProblemRenderer renderer) {
+
+	private static final Logger logger = LoggerFactory.getLogger(ProblemTypes.class);
 
 	private static final String PROPERTY = "idempotent.web.problem-base-uri";
 
@@ -88,7 +100,50 @@ record ProblemTypes(String baseUri) {
 		members.put("detail", detail);
 		members.put("instance", instance);
 		members.put("retryable", retryable);
-		return new CapturedResponse(problem.status(), headers, json.writeValueAsBytes(members), null, null);
+		CapturedResponse standard = new CapturedResponse(problem.status(), headers, json.writeValueAsBytes(members),
+				null, null);
+		return (this.renderer != null) ? render(this.renderer, problem, detail, retryable, instance, standard)
+				: standard;
+	}
+
+	private CapturedResponse render(ProblemRenderer application, Problem problem, String detail, boolean retryable,
+			String instance, CapturedResponse standard) {
+		ProblemDetail described = ProblemDetail.forStatusAndDetail(HttpStatusCode.valueOf(problem.status()), detail);
+		described.setType(URI.create(of(problem)));
+		described.setTitle(problem.title());
+		described.setInstance(URI.create(instance));
+		described.setProperty("retryable", retryable);
+		try {
+			ResponseEntity<String> rendered = application.render(described);
+			if (rendered.getStatusCode().value() >= HttpStatus.BAD_REQUEST.value()) {
+				return captured(rendered, retryable);
+			}
+			logger.error(
+					"{} has rendered the problem {} ({}) with the status {}, which is below 400, so the default was sent",
+					application.getClass().getName(), problem.slug(), instance, rendered.getStatusCode().value());
+		}
+		// The client must learn that its request was refused.
+		catch (RuntimeException ex) {
+			logger.error("{} could not render the problem {} ({}), so the default was sent",
+					application.getClass().getName(), problem.slug(), instance, ex);
+		}
+		return standard;
+	}
+
+	private static CapturedResponse captured(ResponseEntity<String> rendered, boolean retryable) {
+		List<Header> headers = new ArrayList<>();
+		rendered.getHeaders().forEach((name, values) -> {
+			if (CapturedResponse.canStore(name) || name.equalsIgnoreCase(HttpHeaders.CONTENT_TYPE)) {
+				values.forEach((value) -> headers.add(new Header(name, value, values.size() == 1)));
+			}
+		});
+		if (retryable && !rendered.getHeaders().containsHeader(HttpHeaders.RETRY_AFTER)) {
+			headers.add(new Header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS, true));
+		}
+		MediaType type = rendered.getHeaders().getContentType();
+		Charset charset = (type != null && type.getCharset() != null) ? type.getCharset() : StandardCharsets.UTF_8;
+		String body = Objects.requireNonNullElse(rendered.getBody(), "");
+		return new CapturedResponse(rendered.getStatusCode().value(), headers, body.getBytes(charset), null, null);
 	}
 
 	/**

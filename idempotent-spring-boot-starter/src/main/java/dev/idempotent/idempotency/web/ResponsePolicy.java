@@ -72,7 +72,7 @@ final class ResponsePolicy {
 		this.storedHeaders = names(STORED_HEADERS, settings.storedHeaders());
 		this.excludedHeaders = names(EXCLUDED_HEADERS, settings.excludedHeaders());
 		requireEffect();
-		this.problems = new ProblemTypes(settings.problemBaseUri());
+		this.problems = new ProblemTypes(settings.problemBaseUri(), settings.problemRenderer());
 	}
 
 	boolean isStored(int status) {

@@ -28,7 +28,7 @@ class RequestIdentifierTests {
 
 	private static final IdempotencyWebSettings SETTINGS = new IdempotencyWebSettings("test", "Idempotency-Key",
 			List.of(), 1, 1, 1, List.of("200"), CommitOn.RETURN, List.of(), List.of(), List.of(), OnError.RELEASE,
-			Duration.ZERO, "urn:problem-type:idempotency:");
+			Duration.ZERO, "urn:problem-type:idempotency:", null);
 
 	private final Gate gate = new Gate();
 
@@ -83,7 +83,8 @@ class RequestIdentifierTests {
 	@Test
 	void answersARefusalWithRetryAfter() throws IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		new ResponseWriter(new MockHttpServletRequest(), response, new ProblemTypes("urn:problem-type:idempotency:"))
+		new ResponseWriter(new MockHttpServletRequest(), response,
+				new ProblemTypes("urn:problem-type:idempotency:", null))
 			.refuse(Problem.OVERLOADED.refusal("Later."));
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");

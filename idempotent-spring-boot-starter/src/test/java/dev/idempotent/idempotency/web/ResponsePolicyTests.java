@@ -216,7 +216,7 @@ class ResponsePolicyTests {
 			ResponseRedactor... redactors) {
 		return new ResponsePolicy(new IdempotencyWebSettings("test", "Idempotency-Key", List.of(), 1, LONGEST, LONGEST,
 				List.of("200-399"), CommitOn.RETURN, storedHeaders, excludedHeaders, List.of(redactors),
-				OnError.RELEASE, Duration.ZERO, "urn:problem-type:idempotency:"));
+				OnError.RELEASE, Duration.ZERO, "urn:problem-type:idempotency:", null));
 	}
 
 	private static CapturedResponse response(int status, @Nullable Redirect redirect, @Nullable SentError error) {
