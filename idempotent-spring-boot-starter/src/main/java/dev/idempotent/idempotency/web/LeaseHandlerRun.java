@@ -149,6 +149,8 @@ final class LeaseHandlerRun extends HandlerRun {
 		}
 		else if (!isSettledByDispatch()) {
 			try {
+				// A filter that keeps the body until its chain returns has returned.
+				ShallowEtagHeaderFilter.disableContentCaching(request);
 				asyncCompleted(request, response);
 			}
 			catch (IOException ex) {
