@@ -26,6 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -86,6 +87,16 @@ public final class TransactionGuard {
 		Set<TransactionExecutionListener> all = new LinkedHashSet<>(manager.getTransactionExecutionListeners());
 		all.add(TransactionWatch.LISTENER);
 		manager.setTransactionExecutionListeners(all);
+	}
+
+	/**
+	 * Unwraps proxies that participate in transactions.
+	 * @param dataSource a data source
+	 * @return the data source whose connections transaction managers bind
+	 */
+	public static DataSource target(DataSource dataSource) {
+		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
+				? target(proxy.getTargetDataSource()) : dataSource;
 	}
 
 	/**

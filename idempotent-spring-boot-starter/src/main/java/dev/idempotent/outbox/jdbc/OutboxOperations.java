@@ -12,8 +12,6 @@ import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.regex.Pattern;
 
-import javax.sql.DataSource;
-
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
@@ -22,6 +20,7 @@ import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -69,12 +68,12 @@ public final class OutboxOperations implements TopicControl {
 
 	/**
 	 * Creates the operations of an outbox.
-	 * @param dataSource the data source of the application's transactions
+	 * @param transactions own transactions on the data source of the application's
 	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param encryption how payloads are protected
 	 */
-	public OutboxOperations(DataSource dataSource, String tablePrefix, PayloadEncryption encryption) {
-		this.database = new OutboxDatabase(dataSource);
+	public OutboxOperations(OwnTransactions transactions, String tablePrefix, PayloadEncryption encryption) {
+		this.database = new OutboxDatabase(transactions);
 		this.tables = new OutboxTables(tablePrefix);
 		this.encryption = new EventEncryption(encryption);
 	}

@@ -35,6 +35,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Position;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,7 +121,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	private OutboxOperations fresh(HikariDataSource pool) {
-		return new OutboxOperations(pool, fixture().tables().prefix(), PayloadEncryption.NONE);
+		return new OutboxOperations(new OwnTransactions(pool), fixture().tables().prefix(), PayloadEncryption.NONE);
 	}
 
 	private ListedEvent pendingOne() {
@@ -511,16 +512,17 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	@Test
 	void retriesAnEventOnceEvenIfItDiesAgain() {
 		bury(IntStream.range(0, 600).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		JdbcDeadEvents fruitless = new JdbcDeadEvents(new DelegatingDataSource(fixture().dataSource()) {
+		JdbcDeadEvents fruitless = new JdbcDeadEvents(
+				new OwnTransactions(new DelegatingDataSource(fixture().dataSource()) {
 
-			@Override
-			public Connection getConnection() throws SQLException {
-				List<Claim> retried = claim();
-				table().bury(failures(retried, "refused"));
-				return super.getConnection();
-			}
+					@Override
+					public Connection getConnection() throws SQLException {
+						List<Claim> retried = claim();
+						table().bury(failures(retried, "refused"));
+						return super.getConnection();
+					}
 
-		}, fixture().tables().prefix());
+				}), fixture().tables().prefix());
 		assertThat(fruitless.retry(ALL)).isEqualTo(600);
 	}
 
@@ -577,7 +579,8 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void doesNotQueryMissingTablesAgain() {
-		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), "late_", PayloadEncryption.NONE);
+		OutboxOperations lost = new OutboxOperations(new OwnTransactions(fixture().dataSource()), "late_",
+				PayloadEncryption.NONE);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary)
 			.withMessage("The tables of the outbox do not exist");
@@ -662,15 +665,17 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	private OutboxTableCheck check(String prefix) {
-		return new OutboxTableCheck(fixture().dataSource(), prefix.isEmpty() ? fixture().tables().prefix() : prefix);
+		return new OutboxTableCheck(new OwnTransactions(fixture().dataSource()),
+				prefix.isEmpty() ? fixture().tables().prefix() : prefix);
 	}
 
 	final OutboxOperations operations() {
-		return new OutboxOperations(fixture().dataSource(), fixture().tables().prefix(), PayloadEncryption.NONE);
+		return new OutboxOperations(new OwnTransactions(fixture().dataSource()), fixture().tables().prefix(),
+				PayloadEncryption.NONE);
 	}
 
 	private JdbcDeadEvents deadEvents() {
-		return new JdbcDeadEvents(fixture().dataSource(), fixture().tables().prefix());
+		return new JdbcDeadEvents(new OwnTransactions(fixture().dataSource()), fixture().tables().prefix());
 	}
 
 	private TopicControl control() {

@@ -1,0 +1,49 @@
+package dev.idempotent.autoconfigure;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.transaction.OwnTransactions;
+import dev.idempotent.transaction.TransactionGuard;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.ConfigurableTransactionManager;
+
+/**
+ * The transactions of the application, and those of the library, which keys, events,
+ * sagas and guarded transitions share.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({ DataSource.class, ConnectionHolder.class })
+public class TransactionConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static BeanPostProcessor idempotentTransactionWatch() {
+		return new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				if (bean instanceof ConfigurableTransactionManager manager) {
+					TransactionGuard.watch(manager);
+				}
+				return bean;
+			}
+
+		};
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnSingleCandidate(DataSource.class)
+	OwnTransactions idempotentOwnTransactions(DataSource dataSource) {
+		return new OwnTransactions(dataSource);
+	}
+
+}
