@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.ConnectionProxy;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.ConfigurableTransactionManager;
@@ -66,6 +67,12 @@ public final class TransactionGuard {
 	private static final Logger logger = LoggerFactory.getLogger(TransactionGuard.class);
 
 	private static final int VALIDATION_SECONDS = 2;
+
+	/**
+	 * How a {@code LazyConnectionDataSourceProxy} describes a connection that no
+	 * statement has used.
+	 */
+	private static final String UNUSED = "Lazy Connection proxy for target DataSource";
 
 	static {
 		ReflectionUtils.makeAccessible(IN_TRANSACTION);
@@ -252,7 +259,8 @@ public final class TransactionGuard {
 	 */
 	private static String session(Connection connection) {
 		try {
-			if (POSTGRESQL != null && POSTGRESQL_PROCESS != null && connection.isWrapperFor(POSTGRESQL)) {
+			if (POSTGRESQL != null && POSTGRESQL_PROCESS != null && !isUnused(connection)
+					&& connection.isWrapperFor(POSTGRESQL)) {
 				Object process = ReflectionUtils.invokeMethod(POSTGRESQL_PROCESS, connection.unwrap(POSTGRESQL));
 				return System.identityHashCode(connection) + "/" + process;
 			}
@@ -296,7 +304,8 @@ public final class TransactionGuard {
 		try {
 			return join(dataSource, (connection) -> {
 				try {
-					return connection.isValid(VALIDATION_SECONDS) && isSame(session, connection);
+					return isUnused(connection)
+							|| (connection.isValid(VALIDATION_SECONDS) && isSame(session, connection));
 				}
 				catch (SQLException ex) {
 					return false;
@@ -467,6 +476,9 @@ public final class TransactionGuard {
 	 */
 	public static boolean canCommit(Connection connection) {
 		try {
+			if (isUnused(connection)) {
+				return true;
+			}
 			if (POSTGRESQL != null && POSTGRESQL_STATE != null && connection.isWrapperFor(POSTGRESQL)) {
 				Object state = ReflectionUtils.invokeMethod(POSTGRESQL_STATE, connection.unwrap(POSTGRESQL));
 				return state != null && !"FAILED".equals(state.toString());
@@ -481,6 +493,14 @@ public final class TransactionGuard {
 		catch (SQLException | RuntimeException ex) {
 			return false;
 		}
+	}
+
+	/**
+	 * Returns whether a proxy has not fetched the connection yet, for which each question
+	 * would. Only its text tells, which is that of the connection afterwards.
+	 */
+	private static boolean isUnused(Connection connection) {
+		return connection instanceof ConnectionProxy && connection.toString().startsWith(UNUSED);
 	}
 
 	private static @Nullable Class<?> findDriver() {
