@@ -241,6 +241,15 @@ public final class ObservedTransaction {
 	}
 
 	/**
+	 * Returns whether the calling thread is in a transaction whose manager has no
+	 * synchronizations, so that nothing tells its end.
+	 * @return {@code true} only if it is one of JDBC or JPA
+	 */
+	public static boolean isUnobservable() {
+		return JDBC && TransactionGuard.hasUnobservable();
+	}
+
+	/**
 	 * A transaction whose completion was never reported may have left one behind.
 	 */
 	private boolean isRegistered() {

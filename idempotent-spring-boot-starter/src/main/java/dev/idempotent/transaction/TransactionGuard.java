@@ -143,6 +143,26 @@ public final class TransactionGuard {
 	}
 
 	/**
+	 * Returns whether the calling thread has a connection in a transaction whose manager
+	 * has no synchronizations.
+	 */
+	static boolean hasUnobservable() {
+		return !TransactionSynchronizationManager.isActualTransactionActive() && boundConnections().keySet()
+			.stream()
+			.anyMatch(
+					(dataSource) -> managed(dataSource) != null && join(dataSource, TransactionGuard::isInTransaction));
+	}
+
+	private static boolean isInTransaction(Connection connection) {
+		try {
+			return !connection.getAutoCommit();
+		}
+		catch (SQLException ex) {
+			throw Statements.translate("", ex);
+		}
+	}
+
+	/**
 	 * A manager that is not a bean does not tell of its transactions: each of several
 	 * connections may belong to an outer transaction.
 	 */
