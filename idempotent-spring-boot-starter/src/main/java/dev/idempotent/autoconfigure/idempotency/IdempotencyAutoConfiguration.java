@@ -52,7 +52,7 @@ import org.springframework.util.ClassUtils;
 @EnableConfigurationProperties({ IdempotencyProperties.class, IdempotencyProperties.ReplayCache.class,
 		IdempotencyProperties.Token.class })
 @Import({ EncryptionConfiguration.class, TransactionConfiguration.class, RedisStoreConfiguration.class,
-		JdbcStoreConfiguration.class })
+		JdbcStoreConfiguration.class, EntityResponseConfiguration.class })
 public final class IdempotencyAutoConfiguration {
 
 	@Bean

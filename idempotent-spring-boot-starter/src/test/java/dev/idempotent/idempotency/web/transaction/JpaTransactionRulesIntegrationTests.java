@@ -55,6 +55,14 @@ class JpaTransactionRulesIntegrationTests extends TransactionRules {
 		attempt.assertReplayed(first, attempt.send());
 	}
 
+	@Test
+	void rendersTheVersionOfAnEntity() {
+		Attempt attempt = new Attempt("/versioned-items/", "versioned");
+		HttpResponse<byte[]> first = attempt.send();
+		assertThat(text(first)).isEqualTo("{\"version\":1}");
+		attempt.assertReplayed(first, attempt.send());
+	}
+
 	private int items(Attempt attempt) {
 		return application().bean(JpaApplication.Items.class).count(attempt.name);
 	}
