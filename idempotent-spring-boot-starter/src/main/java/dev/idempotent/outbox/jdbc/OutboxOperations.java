@@ -402,6 +402,49 @@ public final class OutboxOperations implements TopicControl {
 	}
 
 	/**
+	 * Finds the event that makes the outbox late: the oldest of those that are next in
+	 * their lanes, without those of paused topics and those that had a failed attempt.
+	 * @return the event, or {@code null} if it is not among the first 10,000 rows
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 * within 5 seconds
+	 */
+	public @Nullable LateEvent late() {
+		return this.database.runInTransaction(this::late);
+	}
+
+	private @Nullable LateEvent late(Connection connection) {
+		Database kind = this.database.kind();
+		String sql = "select lane, id, event_id, topic, type, " + kind.millisSince("created_at") + " as age, "
+				+ "coalesce(" + kind.microsUntil("due_at") + ", 0) as due from (select e.*, "
+				+ "row_number() over (partition by lane order by id) as row_in_lane from (select lane, id, event_id, "
+				+ "topic, type, attempts, created_at, due_at, last_error from " + this.tables.event()
+				+ " order by lane, id limit " + MAX_EXAMINED + ") e) c where row_in_lane = 1 "
+				+ "and (attempts = 0 or attempts = 1 and last_error is null) and (due_at is null or due_at < "
+				+ kind.never() + ") and topic not in (select topic from " + this.tables.control()
+				+ ") order by created_at limit 1";
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			statement.setQueryTimeout(TIMEOUT_SECONDS);
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next() ? late(connection, row) : null;
+			}
+		}
+		catch (SQLException ex) {
+			throw Statements.translate(sql, ex);
+		}
+	}
+
+	private LateEvent late(Connection connection, ResultSet row) throws SQLException {
+		boolean locked = Statements
+			.query(connection,
+					"select id from " + this.tables.event() + " where lane = ? and id = ? for update skip locked",
+					List.of(row.getLong("lane"), row.getLong("id")), (found, number) -> found.getLong(1))
+			.isEmpty();
+		return new LateEvent(Objects.requireNonNullElse(row.getString("event_id"), ""), row.getString("topic"),
+				row.getString("type"), Duration.ofMillis(Math.max(0, row.getLong("age"))), row.getLong("due") > 0,
+				locked);
+	}
+
+	/**
 	 * Counts one row more than the limit, to know whether the count is exact.
 	 */
 	private static String count(String table) {
@@ -586,6 +629,20 @@ public final class OutboxOperations implements TopicControl {
 	 * @param dead those without a next attempt
 	 */
 	public record OutboxSummary(EventCount delayed, EventCount dead) {
+	}
+
+	/**
+	 * An event that is next in its lane and has waited for long.
+	 *
+	 * @param id the event
+	 * @param topic where it is to be sent
+	 * @param type its type
+	 * @param age how long ago it was appended
+	 * @param leased whether an instance has it, or had it when it died
+	 * @param locked whether a transaction has locked its row, so that no instance can
+	 * take it
+	 */
+	public record LateEvent(String id, String topic, String type, Duration age, boolean leased, boolean locked) {
 	}
 
 	/**

@@ -29,6 +29,7 @@ import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
+import dev.idempotent.outbox.jdbc.OutboxOperations.LateEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
@@ -42,6 +43,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -114,6 +117,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 			assertThat(fresh(pool).pending(ALL, null, 5).events()).hasSize(1);
 			assertThat(fresh(pool).blocked(ALL, null, 5).events()).hasSize(1);
 			assertThat(fresh(pool).delayed(ALL, null, 5).events()).isEmpty();
+			assertThat(fresh(pool).late()).isNull();
 			assertThat(fresh(pool).skipBlocked(ALL)).isOne();
 			assertThat(fresh(pool).discardBlocked(ALL)).isZero();
 			assertThat(fresh(pool).retryBlocked(ALL)).isZero();
@@ -126,6 +130,40 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	private ListedEvent pendingOne() {
 		return operations().pending(ALL, null, 5).events().get(0);
+	}
+
+	@Test
+	void findsTheEventThatIsLate() {
+		assertThat(operations().late()).isNull();
+		append(ordered("key", "first"), ordered("key", "next"), unordered("young"));
+		template().update("update " + events() + " set created_at = " + longAgo() + " where type <> 'young'");
+		LateEvent late = Objects.requireNonNull(operations().late());
+		assertThat(late.type()).isEqualTo("first");
+		assertThat(late.topic()).isEqualTo(TOPIC);
+		assertThat(late.age()).isGreaterThan(HOUR);
+		assertThat(late.leased()).isFalse();
+		assertThat(late.locked()).isFalse();
+		assertThat(operations().pending(new DeadFilter(UUID.fromString(late.id()), null, null), null, 5).events())
+			.hasSize(1);
+		assertThat(claim()).isNotEmpty();
+		assertThat(Objects.requireNonNull(operations().late()).leased()).isTrue();
+		operations().pause(TOPIC);
+		assertThat(operations().late()).isNull();
+		operations().resume(TOPIC);
+	}
+
+	@Test
+	void tellsWhetherTheLateEventIsLocked() {
+		append("one");
+		new TransactionTemplate(new JdbcTransactionManager(fixture().dataSource())).executeWithoutResult((status) -> {
+			template().update("update " + events() + " set attempts = 0");
+			assertThat(Objects.requireNonNull(operations().late()).locked()).isTrue();
+		});
+		assertThat(Objects.requireNonNull(operations().late()).locked()).isFalse();
+	}
+
+	private String longAgo() {
+		return fixture().database().millisFromNow().replace("?", "-7200000");
 	}
 
 	@Test
