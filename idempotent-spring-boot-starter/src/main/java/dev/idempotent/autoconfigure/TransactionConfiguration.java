@@ -12,6 +12,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
@@ -25,18 +27,8 @@ public class TransactionConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanPostProcessor idempotentTransactionWatch() {
-		return new BeanPostProcessor() {
-
-			@Override
-			public Object postProcessAfterInitialization(Object bean, String beanName) {
-				if (bean instanceof ConfigurableTransactionManager manager) {
-					TransactionGuard.watch(manager);
-				}
-				return bean;
-			}
-
-		};
+	static WatchingBeanPostProcessor idempotentTransactionWatch() {
+		return new WatchingBeanPostProcessor();
 	}
 
 	@Bean
@@ -44,6 +36,26 @@ public class TransactionConfiguration {
 	@ConditionalOnSingleCandidate(DataSource.class)
 	OwnTransactions idempotentOwnTransactions(DataSource dataSource) {
 		return new OwnTransactions(dataSource);
+	}
+
+	/**
+	 * One of the first, because others may need a transaction manager.
+	 */
+	static final class WatchingBeanPostProcessor implements BeanPostProcessor, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return Ordered.LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			if (bean instanceof ConfigurableTransactionManager manager) {
+				TransactionGuard.watch(manager);
+			}
+			return bean;
+		}
+
 	}
 
 }

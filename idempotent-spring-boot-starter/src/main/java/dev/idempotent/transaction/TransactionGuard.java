@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -83,7 +85,8 @@ public final class TransactionGuard {
 
 	/**
 	 * Watches the transactions that a manager begins. Replaces the collection of its
-	 * listeners, which other threads may be iterating over.
+	 * listeners, which other threads may be iterating over, by one that has the watch
+	 * behind those that are added later: they may use the connection before the commit.
 	 * @param manager a transaction manager
 	 */
 	public static void watch(ConfigurableTransactionManager manager) {
@@ -91,9 +94,7 @@ public final class TransactionGuard {
 			// A reactive transaction has no thread.
 			return;
 		}
-		Set<TransactionExecutionListener> all = new LinkedHashSet<>(manager.getTransactionExecutionListeners());
-		all.add(TransactionWatch.LISTENER);
-		manager.setTransactionExecutionListeners(all);
+		manager.setTransactionExecutionListeners(new WatchedListeners(manager.getTransactionExecutionListeners()));
 	}
 
 	/**
@@ -527,6 +528,28 @@ public final class TransactionGuard {
 		String name = "org.postgresql.core.BaseConnection";
 		return ClassUtils.isPresent(name, TransactionGuard.class.getClassLoader())
 				? ClassUtils.resolveClassName(name, TransactionGuard.class.getClassLoader()) : null;
+	}
+
+	/**
+	 * Listeners of which the watch is the last one.
+	 */
+	private static final class WatchedListeners extends CopyOnWriteArrayList<TransactionExecutionListener> {
+
+		WatchedListeners(Collection<TransactionExecutionListener> listeners) {
+			super(Stream
+				.concat(listeners.stream().filter((listener) -> listener != TransactionWatch.LISTENER),
+						Stream.of(TransactionWatch.LISTENER))
+				.toList());
+		}
+
+		@Override
+		public boolean add(TransactionExecutionListener listener) {
+			if (listener != TransactionWatch.LISTENER) {
+				add(size() - 1, listener);
+			}
+			return true;
+		}
+
 	}
 
 }

@@ -4,10 +4,14 @@ import java.util.UUID;
 
 import dev.idempotent.transaction.ObservedTransaction;
 import dev.idempotent.transaction.OwnTransactions;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -25,6 +29,18 @@ class TransactionConfigurationTests {
 	@ValueSource(strings = { "idempotent.enabled", "idempotent.outbox.enabled", "idempotent.saga.enabled" })
 	void observesTransactionsWithoutOneOfThePromises(String promise) {
 		application(promise).run((context) -> {
+			assertThat(context).hasNotFailed();
+			new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+				.executeWithoutResult((status) -> assertThat(ObservedTransaction.known()).isNotNull());
+		});
+	}
+
+	/**
+	 * It is created before most others are registered.
+	 */
+	@Test
+	void observesTheManagerThatABeanPostProcessorNeeds() {
+		application("idempotent.saga.enabled").withUserConfiguration(NeedsManager.class).run((context) -> {
 			assertThat(context).hasNotFailed();
 			new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
 				.executeWithoutResult((status) -> assertThat(ObservedTransaction.known()).isNotNull());
@@ -52,6 +68,24 @@ class TransactionConfigurationTests {
 					"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1",
 					"spring.autoconfigure.exclude=org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration",
 					"spring.datasource.type=org.springframework.jdbc.datasource.SimpleDriverDataSource");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeedsManager {
+
+		@Bean
+		static BeanPostProcessor auditor(ObjectProvider<PlatformTransactionManager> manager) {
+			PlatformTransactionManager used = manager.getObject();
+			return new BeanPostProcessor() {
+
+				@Override
+				public String toString() {
+					return "Uses " + used;
+				}
+
+			};
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -156,6 +156,36 @@ class TransactionWatchTests {
 		template.executeWithoutResult((status) -> assertThat(isObserved()).isTrue());
 	}
 
+	/**
+	 * On PostgreSQL, one that catches the failure of a statement has ended the
+	 * transaction.
+	 */
+	@Test
+	void looksBehindListenersThatAreAddedLater() {
+		List<String> called = new ArrayList<>();
+		TransactionGuard.watch(this.manager);
+		TransactionGuard.watch(this.manager);
+		this.manager.addListener(new TransactionExecutionListener() {
+
+			@Override
+			public void beforeCommit(TransactionExecution transaction) {
+				called.add("listener");
+			}
+
+		});
+		new TransactionTemplate(this.manager).executeWithoutResult(
+				(status) -> Objects.requireNonNull(ObservedTransaction.known()).add(new TransactionParticipant() {
+
+					@Override
+					public boolean confirm() {
+						called.add("look");
+						return true;
+					}
+
+				}, this.dataSource));
+		assertThat(called).containsExactly("listener", "look");
+	}
+
 	private boolean isObserved() {
 		ObservedTransaction transaction = ObservedTransaction.known();
 		return transaction != null && transaction.commits(this.dataSource);

@@ -86,10 +86,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 					.withDetail("complete", backlog.complete())
 					.withDetail("scanned", backlog.age().toString());
 		if (backlog != null && isTooOld(backlog.oldestAge())) {
-			LateEvent late = this.operations.late();
-			if (late != null) {
-				health.withDetail("late", describe(late));
-			}
+			this.operations.late().ifPresent((late) -> health.withDetail("late", describe(late)));
 		}
 		return health.withDetail("maxAge", this.maxAge.toString())
 			.withDetail("delayed", summary.delayed())

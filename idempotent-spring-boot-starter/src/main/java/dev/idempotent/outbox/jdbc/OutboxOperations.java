@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.regex.Pattern;
@@ -404,15 +405,15 @@ public final class OutboxOperations implements TopicControl {
 	/**
 	 * Finds the event that makes the outbox late: the oldest of those that are next in
 	 * their lanes, without those of paused topics and those that had a failed attempt.
-	 * @return the event, or {@code null} if it is not among the first 10,000 rows
+	 * @return the event, or none if it is not among the first 10,000 rows
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 * within 5 seconds
 	 */
-	public @Nullable LateEvent late() {
+	public Optional<LateEvent> late() {
 		return this.database.runInTransaction(this::late);
 	}
 
-	private @Nullable LateEvent late(Connection connection) {
+	private Optional<LateEvent> late(Connection connection) {
 		Database kind = this.database.kind();
 		String sql = "select lane, id, event_id, topic, type, " + kind.millisSince("created_at") + " as age, "
 				+ "coalesce(" + kind.microsUntil("due_at") + ", 0) as due from (select e.*, "
@@ -425,7 +426,7 @@ public final class OutboxOperations implements TopicControl {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			statement.setQueryTimeout(TIMEOUT_SECONDS);
 			try (ResultSet row = statement.executeQuery()) {
-				return row.next() ? late(connection, row) : null;
+				return row.next() ? Optional.of(late(connection, row)) : Optional.empty();
 			}
 		}
 		catch (SQLException ex) {
