@@ -550,6 +550,12 @@ public final class TransactionGuard {
 			return true;
 		}
 
+		@Override
+		public boolean addAll(Collection<? extends TransactionExecutionListener> listeners) {
+			listeners.forEach(this::add);
+			return true;
+		}
+
 	}
 
 }
