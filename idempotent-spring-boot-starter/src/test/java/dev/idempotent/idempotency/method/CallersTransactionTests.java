@@ -374,7 +374,7 @@ class CallersTransactionTests {
 	@Test
 	void keepsTheKeyOfAFutureUntilItHasCompletedAfterTheCommit() {
 		runLate((shop, late) -> {
-			shop.inTransaction(() -> late.begin("k"));
+			shop.inTransaction(() -> assertThat(late.begin("k")).isNotDone());
 			assertPending(late);
 			late.complete(7);
 			assertThat(late.begin("k")).isCompletedWithValue(7);
@@ -386,7 +386,7 @@ class CallersTransactionTests {
 	void keepsTheKeyOfAFutureUntilTheCommitAfterItHasCompleted() {
 		runLate((shop, late) -> {
 			shop.inTransaction(() -> {
-				late.begin("k");
+				assertThat(late.begin("k")).isNotDone();
 				late.complete(7);
 				assertThat(late.begin("k")).isCompletedWithValue(7);
 				shop.inAnotherTransaction(() -> assertPending(late));
@@ -402,7 +402,7 @@ class CallersTransactionTests {
 		runLate((shop, late) -> {
 			shop.inTransaction(() -> {
 				assertThatIllegalStateException().isThrownBy(() -> shop.nestedOrAlone(toSavepoint, () -> {
-					late.begin("k");
+					assertThat(late.begin("k")).isNotDone();
 					throw new IllegalStateException("The caller fails afterwards");
 				}));
 				shop.inAnotherTransaction(() -> assertPending(late));
@@ -419,7 +419,7 @@ class CallersTransactionTests {
 	void releasesTheKeyOfAFutureThatFails(boolean afterTheCommit) {
 		runLate((shop, late) -> {
 			shop.inTransaction(() -> {
-				late.begin("k");
+				assertThat(late.begin("k")).isNotDone();
 				if (!afterTheCommit) {
 					late.fail();
 				}

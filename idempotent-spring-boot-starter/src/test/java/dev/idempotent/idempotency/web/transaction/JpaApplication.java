@@ -86,6 +86,10 @@ class JpaApplication {
 			return this.version;
 		}
 
+		public int getCount() {
+			return this.count;
+		}
+
 	}
 
 	@RestController

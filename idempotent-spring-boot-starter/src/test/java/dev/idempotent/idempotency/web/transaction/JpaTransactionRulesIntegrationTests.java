@@ -59,7 +59,7 @@ class JpaTransactionRulesIntegrationTests extends TransactionRules {
 	void rendersTheVersionOfAnEntity() {
 		Attempt attempt = new Attempt("/versioned-items/", "versioned");
 		HttpResponse<byte[]> first = attempt.send();
-		assertThat(text(first)).isEqualTo("{\"version\":1}");
+		assertThat(text(first)).contains("\"version\":1", "\"count\":7");
 		attempt.assertReplayed(first, attempt.send());
 	}
 
