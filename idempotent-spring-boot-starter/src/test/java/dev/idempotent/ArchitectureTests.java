@@ -158,7 +158,7 @@ class ArchitectureTests {
 			"jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");
 
 	@ArchTest
-	static final ArchRule theKernelOfTransactionsKnowsNoPromise = room(TRANSACTION, SHARED, DATABASE, "java..",
+	static final ArchRule theKernelOfTransactionsKnowsNoPromise = room(TRANSACTION, SHARED, DATABASE, WORK, "java..",
 			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.core",
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.orm..",
 			"org.springframework.transaction..", "org.springframework.util..", "org.hibernate..",

@@ -241,6 +241,15 @@ public final class ObservedTransaction {
 	}
 
 	/**
+	 * Returns whether the calling thread is in a transaction whose manager has no
+	 * synchronizations, so that nothing tells its end.
+	 * @return {@code true} only if it is one of JDBC or JPA
+	 */
+	public static boolean isUnobservable() {
+		return JDBC && TransactionGuard.hasUnobservable();
+	}
+
+	/**
 	 * A transaction whose completion was never reported may have left one behind.
 	 */
 	private boolean isRegistered() {
@@ -302,6 +311,10 @@ public final class ObservedTransaction {
 		if (isCommitted()) {
 			this.late = (this.late != null) ? this.late : new ArrayList<>();
 			this.late.add(participant);
+		}
+		else if (this.phase == Phase.COMPLETING && this.execution == null) {
+			// Nothing looks at the connections any more.
+			this.confirmed = false;
 		}
 		this.participants.add(participant);
 		if (dataSource != null) {
@@ -458,7 +471,8 @@ public final class ObservedTransaction {
 	 */
 	private void look() {
 		this.sessions = JDBC ? TransactionGuard.sessions(targets()) : Map.of();
-		this.confirmed &= !JDBC || TransactionGuard.canCommit(targets());
+		this.confirmed &= !JDBC
+				|| (TransactionGuard.canCommit(targets()) && TransactionGuard.canCommit(possibleTargets()));
 	}
 
 	/**
@@ -470,6 +484,24 @@ public final class ObservedTransaction {
 		if (this.connections != null) {
 			all.addAll(this.connections.keySet());
 		}
+		return all;
+	}
+
+	/**
+	 * The data sources whose connections it may commit beside those, if it was not
+	 * observed from its begin: some may be of a transaction around it.
+	 */
+	private Set<DataSource> possibleTargets() {
+		if (this.connections != null || !JDBC) {
+			return Set.of();
+		}
+		Set<DataSource> all = new LinkedHashSet<>();
+		TransactionGuard.boundConnections().keySet().forEach((dataSource) -> {
+			ConnectionHolder managed = TransactionGuard.managed(dataSource);
+			if (managed != null && !this.dataSources.contains(dataSource) && !Boolean.TRUE.equals(isOuter(managed))) {
+				all.add(dataSource);
+			}
+		});
 		return all;
 	}
 
@@ -497,7 +529,7 @@ public final class ObservedTransaction {
 	private End endOf(int reported) {
 		return endOf(reported, this.announced && !this.observedAfterCommit, this.committing, this.due == 0,
 				this.confirmed, this.prevented, this.own || this.execution != null, this::rollBack,
-				() -> !JDBC || TransactionGuard.areValid(targets(), this.sessions));
+				() -> !JDBC || (possibleTargets().isEmpty() && TransactionGuard.areValid(targets(), this.sessions)));
 	}
 
 	/**

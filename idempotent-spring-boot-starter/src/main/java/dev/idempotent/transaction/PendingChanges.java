@@ -1,5 +1,6 @@
 package dev.idempotent.transaction;
 
+import java.util.Collection;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -99,6 +100,17 @@ public final class PendingChanges {
 	}
 
 	/**
+	 * Writes the changes if a value is an entity of them, or a collection of such, so
+	 * that it has what the database generates. Only Hibernate tells.
+	 * @param value what is about to be written as JSON
+	 */
+	public void flushFor(@Nullable Object value) {
+		if (HIBERNATE && value != null && HibernateSessions.contain(this.sessions, value)) {
+			flush();
+		}
+	}
+
+	/**
 	 * Rolls back what is still active after the end of the transaction.
 	 */
 	void discard() {
@@ -151,6 +163,15 @@ public final class PendingChanges {
 					logger.debug("A session could not be rolled back", ex);
 				}
 			}
+		}
+
+		static boolean contain(Set<Object> holders, Object value) {
+			return (value instanceof Collection<?> all)
+					? all.stream().anyMatch((each) -> each != null && contain(holders, each))
+					: holders.stream()
+						.anyMatch((resource) -> resource instanceof EntityManagerHolder holder
+								&& holder.getEntityManager().getDelegate() instanceof SessionImplementor session
+								&& session.getPersistenceContext().getEntry(value) != null);
 		}
 
 		/**

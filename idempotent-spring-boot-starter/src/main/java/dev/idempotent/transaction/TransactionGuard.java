@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -25,7 +27,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.ConnectionProxy;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -66,6 +70,12 @@ public final class TransactionGuard {
 
 	private static final int VALIDATION_SECONDS = 2;
 
+	/**
+	 * How a {@code LazyConnectionDataSourceProxy} describes a connection that no
+	 * statement has used.
+	 */
+	private static final String UNUSED = "Lazy Connection proxy for target DataSource";
+
 	static {
 		ReflectionUtils.makeAccessible(IN_TRANSACTION);
 	}
@@ -75,7 +85,8 @@ public final class TransactionGuard {
 
 	/**
 	 * Watches the transactions that a manager begins. Replaces the collection of its
-	 * listeners, which other threads may be iterating over.
+	 * listeners, which other threads may be iterating over, by one that has the watch
+	 * behind those that are added later: they may use the connection before the commit.
 	 * @param manager a transaction manager
 	 */
 	public static void watch(ConfigurableTransactionManager manager) {
@@ -83,9 +94,17 @@ public final class TransactionGuard {
 			// A reactive transaction has no thread.
 			return;
 		}
-		Set<TransactionExecutionListener> all = new LinkedHashSet<>(manager.getTransactionExecutionListeners());
-		all.add(TransactionWatch.LISTENER);
-		manager.setTransactionExecutionListeners(all);
+		manager.setTransactionExecutionListeners(new WatchedListeners(manager.getTransactionExecutionListeners()));
+	}
+
+	/**
+	 * Unwraps proxies that participate in transactions.
+	 * @param dataSource a data source
+	 * @return the data source whose connections transaction managers bind
+	 */
+	public static DataSource target(DataSource dataSource) {
+		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
+				? target(proxy.getTargetDataSource()) : dataSource;
 	}
 
 	/**
@@ -122,6 +141,26 @@ public final class TransactionGuard {
 				&& TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
 				&& !holder.isSynchronizedWithTransaction()
 				&& Boolean.FALSE.equals(ReflectionUtils.invokeMethod(IN_TRANSACTION, holder));
+	}
+
+	/**
+	 * Returns whether the calling thread has a connection in a transaction whose manager
+	 * has no synchronizations.
+	 */
+	static boolean hasUnobservable() {
+		return !TransactionSynchronizationManager.isActualTransactionActive() && boundConnections().keySet()
+			.stream()
+			.anyMatch(
+					(dataSource) -> managed(dataSource) != null && join(dataSource, TransactionGuard::isInTransaction));
+	}
+
+	private static boolean isInTransaction(Connection connection) {
+		try {
+			return !connection.getAutoCommit();
+		}
+		catch (SQLException ex) {
+			throw Statements.translate("", ex);
+		}
 	}
 
 	/**
@@ -241,7 +280,8 @@ public final class TransactionGuard {
 	 */
 	private static String session(Connection connection) {
 		try {
-			if (POSTGRESQL != null && POSTGRESQL_PROCESS != null && connection.isWrapperFor(POSTGRESQL)) {
+			if (POSTGRESQL != null && POSTGRESQL_PROCESS != null && !isUnused(connection)
+					&& connection.isWrapperFor(POSTGRESQL)) {
 				Object process = ReflectionUtils.invokeMethod(POSTGRESQL_PROCESS, connection.unwrap(POSTGRESQL));
 				return System.identityHashCode(connection) + "/" + process;
 			}
@@ -285,7 +325,8 @@ public final class TransactionGuard {
 		try {
 			return join(dataSource, (connection) -> {
 				try {
-					return connection.isValid(VALIDATION_SECONDS) && isSame(session, connection);
+					return isUnused(connection)
+							|| (connection.isValid(VALIDATION_SECONDS) && isSame(session, connection));
 				}
 				catch (SQLException ex) {
 					return false;
@@ -456,6 +497,9 @@ public final class TransactionGuard {
 	 */
 	public static boolean canCommit(Connection connection) {
 		try {
+			if (isUnused(connection)) {
+				return true;
+			}
 			if (POSTGRESQL != null && POSTGRESQL_STATE != null && connection.isWrapperFor(POSTGRESQL)) {
 				Object state = ReflectionUtils.invokeMethod(POSTGRESQL_STATE, connection.unwrap(POSTGRESQL));
 				return state != null && !"FAILED".equals(state.toString());
@@ -472,10 +516,46 @@ public final class TransactionGuard {
 		}
 	}
 
+	/**
+	 * Returns whether a proxy has not fetched the connection yet, for which each question
+	 * would. Only its text tells, which is that of the connection afterwards.
+	 */
+	private static boolean isUnused(Connection connection) {
+		return connection instanceof ConnectionProxy && connection.toString().startsWith(UNUSED);
+	}
+
 	private static @Nullable Class<?> findDriver() {
 		String name = "org.postgresql.core.BaseConnection";
 		return ClassUtils.isPresent(name, TransactionGuard.class.getClassLoader())
 				? ClassUtils.resolveClassName(name, TransactionGuard.class.getClassLoader()) : null;
+	}
+
+	/**
+	 * Listeners of which the watch is the last one.
+	 */
+	private static final class WatchedListeners extends CopyOnWriteArrayList<TransactionExecutionListener> {
+
+		WatchedListeners(Collection<TransactionExecutionListener> listeners) {
+			super(Stream
+				.concat(listeners.stream().filter((listener) -> listener != TransactionWatch.LISTENER),
+						Stream.of(TransactionWatch.LISTENER))
+				.toList());
+		}
+
+		@Override
+		public boolean add(TransactionExecutionListener listener) {
+			if (listener != TransactionWatch.LISTENER) {
+				add(size() - 1, listener);
+			}
+			return true;
+		}
+
+		@Override
+		public boolean addAll(Collection<? extends TransactionExecutionListener> listeners) {
+			listeners.forEach(this::add);
+			return true;
+		}
+
 	}
 
 }

@@ -1,5 +1,6 @@
 package dev.idempotent.transaction;
 
+import java.lang.ref.WeakReference;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -25,7 +26,8 @@ final class TransactionWatch implements TransactionExecutionListener {
 	static final TransactionWatch LISTENER = new TransactionWatch();
 
 	/**
-	 * What a thread had before the transaction that it begins.
+	 * What a thread had before the transactions that it begins, the last one first: a
+	 * listener of the application may begin another one within the begin.
 	 */
 	private static final ThreadLocal<@Nullable Before> BEFORE = new ThreadLocal<>();
 
@@ -34,10 +36,10 @@ final class TransactionWatch implements TransactionExecutionListener {
 
 	@Override
 	public void beforeBegin(TransactionExecution transaction) {
-		BEFORE.remove();
 		// A nested transaction without a savepoint shares the synchronizations around it.
 		if (transaction.isNewTransaction() && !TransactionSynchronizationManager.isSynchronizationActive()) {
-			BEFORE.set(new Before(PendingChanges.sessions(), TransactionGuard.boundConnections()));
+			BEFORE.set(new Before(new WeakReference<>(transaction), PendingChanges.sessions(),
+					TransactionGuard.boundConnections(), Before.known(BEFORE.get())));
 		}
 	}
 
@@ -46,8 +48,7 @@ final class TransactionWatch implements TransactionExecutionListener {
 		if (!transaction.isNewTransaction()) {
 			return;
 		}
-		Before before = BEFORE.get();
-		BEFORE.remove();
+		Before before = takeBefore(transaction);
 		if (before == null || failure != null || !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return;
 		}
@@ -78,7 +79,38 @@ final class TransactionWatch implements TransactionExecutionListener {
 		}
 	}
 
-	private record Before(Set<Object> sessions, Map<DataSource, ConnectionHolder> connections) {
+	/**
+	 * Forgets those that have begun within it, too.
+	 */
+	private static @Nullable Before takeBefore(TransactionExecution transaction) {
+		Before found = BEFORE.get();
+		while (found != null && found.transaction().get() != transaction) {
+			found = found.outer();
+		}
+		Before outer = (found != null) ? Before.known(found.outer()) : null;
+		if (outer != null) {
+			BEFORE.set(outer);
+		}
+		else if (found != null) {
+			BEFORE.remove();
+		}
+		return found;
+	}
+
+	private record Before(WeakReference<TransactionExecution> transaction, Set<Object> sessions,
+			Map<DataSource, ConnectionHolder> connections, @Nullable Before outer) {
+
+		/**
+		 * Leaves out transactions that a listener has kept from beginning.
+		 */
+		static @Nullable Before known(@Nullable Before last) {
+			Before known = last;
+			while (known != null && known.transaction().get() == null) {
+				known = known.outer();
+			}
+			return known;
+		}
+
 	}
 
 }

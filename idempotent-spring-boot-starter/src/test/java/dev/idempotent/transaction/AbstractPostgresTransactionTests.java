@@ -8,6 +8,8 @@ import dev.idempotent.transaction.TransactionBench.Work;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -39,6 +41,24 @@ abstract class AbstractPostgresTransactionTests extends AbstractObservedTransact
 		Outcome outcome = this.bench.run((work) -> {
 			work.writeAll();
 			register(Moment.BEFORE_COMPLETION, () -> failStatement(work));
+		});
+		assertNotCommitted(outcome);
+	}
+
+	@Test
+	void tellsNoCommitIfAStatementHasFailedInAListener() {
+		Outcome outcome = this.bench.run((work) -> {
+			work.participate().write();
+			this.bench.manager().addListener(new TransactionExecutionListener() {
+
+				@Override
+				public void beforeCommit(TransactionExecution transaction) {
+					if (work.told().isEmpty()) {
+						failStatement(work);
+					}
+				}
+
+			});
 		});
 		assertNotCommitted(outcome);
 	}

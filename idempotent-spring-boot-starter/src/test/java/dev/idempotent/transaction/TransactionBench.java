@@ -56,6 +56,14 @@ final class TransactionBench {
 	}
 
 	/**
+	 * Has the manager not tell of its transactions, as one that is not a bean.
+	 */
+	TransactionBench unwatched() {
+		this.manager.setTransactionExecutionListeners(List.of());
+		return this;
+	}
+
+	/**
 	 * Has the manager called through another one.
 	 */
 	TransactionBench through(UnaryOperator<PlatformTransactionManager> wrapper) {

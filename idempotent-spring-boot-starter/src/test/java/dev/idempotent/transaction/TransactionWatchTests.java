@@ -1,7 +1,13 @@
 package dev.idempotent.transaction;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
@@ -9,7 +15,11 @@ import org.h2.Driver;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
@@ -95,8 +105,169 @@ class TransactionWatchTests {
 		});
 	}
 
+	/**
+	 * A listener may write an audit in a transaction of its own.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void observesTheTransactionWhoseListenerBeginsAnother(Around around) {
+		List<Boolean> observed = new ArrayList<>();
+		AtomicBoolean inner = new AtomicBoolean();
+		TransactionTemplate audit = new TransactionTemplate(this.manager);
+		audit.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		TransactionExecutionListener other = around.listener(() -> {
+			if (inner.compareAndSet(false, true)) {
+				audit.executeWithoutResult((status) -> observed.add(isObserved()));
+				inner.set(false);
+			}
+		});
+		if (around.isFirst()) {
+			this.manager.addListener(other);
+		}
+		TransactionGuard.watch(this.manager);
+		if (!around.isFirst()) {
+			this.manager.addListener(other);
+		}
+		TransactionTemplate template = new TransactionTemplate(this.manager);
+		template.executeWithoutResult((status) -> observed.add(isObserved()));
+		assertThat(observed).hasSizeGreaterThan(1).containsOnly(true);
+	}
+
+	@Test
+	void observesTheTransactionAfterOneWhoseListenerFailed() {
+		TransactionGuard.watch(this.manager);
+		AtomicBoolean failing = new AtomicBoolean(true);
+		this.manager.addListener(new TransactionExecutionListener() {
+
+			@Override
+			public void beforeBegin(TransactionExecution transaction) {
+				if (failing.get()) {
+					throw new IllegalStateException("of the test");
+				}
+			}
+
+		});
+		TransactionTemplate template = new TransactionTemplate(this.manager);
+		for (int i = 0; i < 3; i++) {
+			assertThatIllegalStateException().isThrownBy(() -> template.executeWithoutResult((never) -> {
+			}));
+		}
+		failing.set(false);
+		template.executeWithoutResult((status) -> assertThat(isObserved()).isTrue());
+	}
+
+	/**
+	 * On PostgreSQL, one that catches the failure of a statement has ended the
+	 * transaction.
+	 */
+	@Test
+	void looksBehindListenersThatAreAddedLater() {
+		List<String> called = new ArrayList<>();
+		TransactionGuard.watch(this.manager);
+		TransactionGuard.watch(this.manager);
+		this.manager.addListener(new TransactionExecutionListener() {
+
+			@Override
+			public void beforeCommit(TransactionExecution transaction) {
+				called.add("listener");
+			}
+
+		});
+		new TransactionTemplate(this.manager).executeWithoutResult(
+				(status) -> Objects.requireNonNull(ObservedTransaction.known()).add(new TransactionParticipant() {
+
+					@Override
+					public boolean confirm() {
+						called.add("look");
+						return true;
+					}
+
+				}, this.dataSource));
+		assertThat(called).containsExactly("listener", "look");
+	}
+
+	private boolean isObserved() {
+		ObservedTransaction transaction = ObservedTransaction.known();
+		return transaction != null && transaction.commits(this.dataSource);
+	}
+
+	/**
+	 * As with {@code spring.datasource.connection-fetch=lazy}.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void fetchesNoConnectionOfATransactionWithoutStatements(End end) {
+		AtomicInteger fetched = new AtomicInteger();
+		DataSource lazy = new LazyConnectionDataSourceProxy(new DelegatingDataSource(this.dataSource) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				fetched.incrementAndGet();
+				return super.getConnection();
+			}
+
+		});
+		JdbcTransactionManager lazily = new JdbcTransactionManager(lazy);
+		if (end != End.UNKNOWN) {
+			TransactionGuard.watch(lazily);
+		}
+		// The proxy looks at the first connection for its defaults.
+		new TransactionTemplate(lazily).executeWithoutResult((status) -> {
+		});
+		fetched.set(0);
+		List<End> told = new ArrayList<>();
+		new TransactionTemplate(lazily).executeWithoutResult((status) -> {
+			Objects.requireNonNull(ObservedTransaction.current()).add(new TransactionParticipant() {
+
+				@Override
+				public void ended(End each) {
+					told.add(each);
+				}
+
+			}, (end == End.UNKNOWN) ? lazy : null);
+			if (end == End.ROLLED_BACK) {
+				status.setRollbackOnly();
+			}
+		});
+		assertThat(told).containsExactly((end == End.ROLLED_BACK) ? end : End.COMMITTED);
+		assertThat(fetched).hasValue(0);
+	}
+
 	private static DataSource h2() {
 		return new SimpleDriverDataSource(new Driver(), "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+	}
+
+	/**
+	 * When a listener of the application is called, and in which order.
+	 */
+	enum Around {
+
+		BEFORE_BEGIN_FIRST, BEFORE_BEGIN_LAST, AFTER_BEGIN_FIRST, AFTER_BEGIN_LAST;
+
+		boolean isFirst() {
+			return name().endsWith("FIRST");
+		}
+
+		TransactionExecutionListener listener(Runnable act) {
+			return new TransactionExecutionListener() {
+
+				@Override
+				public void beforeBegin(TransactionExecution transaction) {
+					if (name().startsWith("BEFORE")) {
+						act.run();
+					}
+				}
+
+				@Override
+				public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+					if (name().startsWith("AFTER")) {
+						act.run();
+					}
+				}
+
+			};
+		}
+
 	}
 
 }

@@ -5,6 +5,7 @@ import javax.sql.DataSource;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.jdbc.JdbcSagaAdministration;
+import dev.idempotent.transaction.OwnTransactions;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.stereotype.Component;
 
@@ -18,7 +19,7 @@ class HaltedCheckouts {
 	private final SagaAdministration sagas;
 
 	HaltedCheckouts(ObjectProvider<SagaAdministration> sagas, DataSource dataSource) {
-		this.sagas = sagas.getIfAvailable(() -> new JdbcSagaAdministration(dataSource, "saga_"));
+		this.sagas = sagas.getIfAvailable(() -> new JdbcSagaAdministration(new OwnTransactions(dataSource), "saga_"));
 	}
 
 	/**

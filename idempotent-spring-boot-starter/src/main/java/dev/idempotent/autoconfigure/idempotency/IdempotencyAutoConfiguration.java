@@ -8,6 +8,7 @@ import java.util.Locale;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
+import dev.idempotent.autoconfigure.TransactionConfiguration;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStore;
@@ -19,8 +20,8 @@ import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTran
 import dev.idempotent.idempotency.engine.KeyAdministration;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
-import dev.idempotent.token.OneTimeTokens;
 import dev.idempotent.saga.method.SagaMethods;
+import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -50,7 +51,8 @@ import org.springframework.util.ClassUtils;
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @EnableConfigurationProperties({ IdempotencyProperties.class, IdempotencyProperties.ReplayCache.class,
 		IdempotencyProperties.Token.class })
-@Import({ EncryptionConfiguration.class, RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
+@Import({ EncryptionConfiguration.class, TransactionConfiguration.class, RedisStoreConfiguration.class,
+		JdbcStoreConfiguration.class, EntityResponseConfiguration.class })
 public final class IdempotencyAutoConfiguration {
 
 	@Bean

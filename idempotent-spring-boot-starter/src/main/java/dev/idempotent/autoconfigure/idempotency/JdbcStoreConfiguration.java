@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.DeploymentTable;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.idempotency.IdempotencyStore;
@@ -11,16 +12,13 @@ import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.DeploymentTable;
-import dev.idempotent.transaction.TransactionGuard;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -32,11 +30,9 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.context.annotation.Role;
 import org.springframework.core.annotation.Order;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 
@@ -57,25 +53,6 @@ class JdbcStoreConfiguration {
 	private static final int FEW_CONNECTIONS = 4;
 
 	/**
-	 * On behalf of sagas and guarded transitions, too.
-	 */
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanPostProcessor idempotencyTransactionWatch() {
-		return new BeanPostProcessor() {
-
-			@Override
-			public Object postProcessAfterInitialization(Object bean, String beanName) {
-				if (bean instanceof ConfigurableTransactionManager manager) {
-					TransactionGuard.watch(manager);
-				}
-				return bean;
-			}
-
-		};
-	}
-
-	/**
 	 * Not lazy, because no other bean depends on it.
 	 */
 	@Bean
@@ -92,8 +69,8 @@ class JdbcStoreConfiguration {
 
 	@Bean
 	@Order(0)
-	DeploymentFacts idempotencyDeploymentTable(DataSource dataSource, IdempotencyProperties.Jdbc properties) {
-		DeploymentTable table = new DeploymentTable(dataSource, properties.table() + "_");
+	DeploymentFacts idempotencyDeploymentTable(OwnTransactions transactions, IdempotencyProperties.Jdbc properties) {
+		DeploymentTable table = new DeploymentTable(transactions, properties.table() + "_");
 		return new DeploymentFacts(table::read, table::add, table::replace,
 				InvalidDataAccessResourceUsageException.class::isInstance,
 				"The database lacks the table " + table.name() + ", or denies access to it. "
@@ -101,18 +78,18 @@ class JdbcStoreConfiguration {
 	}
 
 	@Bean
-	Sweepers idempotencySweepers(IdempotencyProperties.Jdbc properties) {
-		return new Sweepers(properties.table(), properties.sweepInterval());
+	Sweepers idempotencySweepers(OwnTransactions transactions, IdempotencyProperties.Jdbc properties) {
+		return new Sweepers(transactions, properties.table(), properties.sweepInterval());
 	}
 
 	@Bean
 	@ConditionalOnMissingBean(IdempotencyTransactionSource.class)
-	JdbcTransactionSource idempotencyTransactionSource(BeanFactory beanFactory, DataSource dataSource,
+	JdbcTransactionSource idempotencyTransactionSource(BeanFactory beanFactory, OwnTransactions transactions,
 			ObjectProvider<TransactionAttributeSource> attributes, Sweepers sweepers,
-			IdempotencyProperties.Jdbc properties, KeySettings keys,
+			IdempotencyProperties.Jdbc properties, KeySettings keys, DataSource dataSource,
 			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		return new JdbcTransactionSource(beanFactory, properties.transactionManager(),
-				attributes.getIfUnique(AnnotationTransactionAttributeSource::new), dataSource, properties.table(),
+				attributes.getIfUnique(AnnotationTransactionAttributeSource::new), transactions, properties.table(),
 				maxWaiters(properties, dataSource, pools), properties.lockTimeout(), keys.maxRun(), sweepers);
 	}
 
@@ -138,20 +115,20 @@ class JdbcStoreConfiguration {
 	static class AsStore {
 
 		@Bean
-		IdempotencyStore jdbcIdempotencyStore(DataSource dataSource, IdempotencyProperties.Jdbc properties,
-				Sweepers sweepers) {
+		IdempotencyStore jdbcIdempotencyStore(DataSource dataSource, OwnTransactions transactions,
+				IdempotencyProperties.Jdbc properties, Sweepers sweepers) {
 			sweepers.sweep(dataSource);
-			return new JdbcIdempotencyStore(dataSource, properties.table(), UnpooledConnections.of(dataSource));
+			return new JdbcIdempotencyStore(transactions, properties.table(), UnpooledConnections.of(dataSource));
 		}
 
 		/**
 		 * Runs after the migrations of all other beans.
 		 */
 		@Bean
-		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, IdempotencyProperties.Jdbc properties,
-				ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, OwnTransactions transactions,
+				IdempotencyProperties.Jdbc properties, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 			return () -> {
-				new JdbcIdempotencyStore(dataSource, properties.table()).verify();
+				new JdbcIdempotencyStore(transactions, properties.table()).verify();
 				Integer connections = connections(dataSource, pools);
 				if (connections != null && connections < FEW_CONNECTIONS) {
 					logger

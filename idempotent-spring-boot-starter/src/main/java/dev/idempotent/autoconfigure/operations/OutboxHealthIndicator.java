@@ -2,10 +2,12 @@ package dev.idempotent.autoconfigure.operations;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.Durations;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
+import dev.idempotent.outbox.jdbc.OutboxOperations.LateEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.relay.OutboxRelay;
@@ -83,6 +85,9 @@ final class OutboxHealthIndicator implements HealthIndicator {
 					.withDetail("blocked", backlog.blocked())
 					.withDetail("complete", backlog.complete())
 					.withDetail("scanned", backlog.age().toString());
+		if (backlog != null && isTooOld(backlog.oldestAge())) {
+			this.operations.late().ifPresent((late) -> health.withDetail("late", describe(late)));
+		}
 		return health.withDetail("maxAge", this.maxAge.toString())
 			.withDetail("delayed", summary.delayed())
 			.withDetail("dead", summary.dead())
@@ -90,6 +95,19 @@ final class OutboxHealthIndicator implements HealthIndicator {
 			.withDetail("unavailableDestinations", List.copyOf(own.unavailableDestinations()))
 			.withDetail("pausedTopics", List.copyOf(own.pausedTopics()))
 			.build();
+	}
+
+	private static Map<String, String> describe(LateEvent late) {
+		String state = late.leased() ? "leased" : "due";
+		String action = "see 'Events do not arrive' in docs/operations.md";
+		if (late.locked()) {
+			state = "locked";
+			action = "A transaction has locked its row: that of its handler, or one of a host that has died or of "
+					+ "another program. If it does not end by itself, end its session in the database; see 'A locked "
+					+ "event' in docs/operations.md";
+		}
+		return Map.of("id", late.id(), "topic", late.topic(), "type", late.type(), "age", late.age().toString(),
+				"state", state, "action", action);
 	}
 
 	private boolean isTooOld(Duration age) {

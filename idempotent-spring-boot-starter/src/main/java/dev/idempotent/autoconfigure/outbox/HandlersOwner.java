@@ -4,9 +4,9 @@ import java.util.Map;
 import java.util.Set;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.DeploymentTable;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
-import dev.idempotent.jdbc.DeploymentTable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -15,12 +15,12 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.DeploymentTable;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.autoconfigure.TransactionConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyProperties;
 import dev.idempotent.encryption.PayloadEncryption;
-import dev.idempotent.jdbc.DeploymentTable;
-import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.Outbox;
@@ -38,6 +38,7 @@ import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactions;
 import dev.idempotent.outbox.transaction.TransactionBoundOutbox;
+import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
 import dev.idempotent.work.Observers;
 import org.slf4j.LoggerFactory;
@@ -76,8 +77,8 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties(OutboxProperties.class)
-@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class,
-		OutboxHandlerConfiguration.class })
+@Import({ EncryptionConfiguration.class, TransactionConfiguration.class, OutboxRedisConfiguration.class,
+		OutboxKafkaConfiguration.class, OutboxHandlerConfiguration.class })
 final class OutboxAutoConfiguration {
 
 	/**
@@ -101,34 +102,35 @@ final class OutboxAutoConfiguration {
 
 	@Bean
 	@DependsOn("outboxSchema")
-	OutboxTableCheck outboxTableCheck(DataSource dataSource, OutboxProperties properties) {
-		return new OutboxTableCheck(dataSource, properties.tablePrefix());
+	OutboxTableCheck outboxTableCheck(OwnTransactions transactions, OutboxProperties properties) {
+		return new OutboxTableCheck(transactions, properties.tablePrefix());
 	}
 
 	@Bean
 	@DependsOn("outboxSchema")
-	HandlersOwner outboxHandlersOwner(DataSource dataSource, OutboxProperties properties,
+	HandlersOwner outboxHandlersOwner(OwnTransactions transactions, OutboxProperties properties,
 			@Value("${idempotent.namespace:}") String namespace,
 			@Value("${spring.application.name:}") String applicationName) {
-		return new HandlersOwner(new DeploymentTable(dataSource, properties.tablePrefix()),
+		return new HandlersOwner(new DeploymentTable(transactions, properties.tablePrefix()),
 				StringUtils.hasText(namespace) ? namespace : applicationName, properties.tablePrefix());
 	}
 
 	@Bean
 	@DependsOn("outboxSchema")
-	EventTable outboxEventTable(DataSource dataSource, OutboxProperties properties, PayloadEncryption encryption) {
-		return new EventTable(dataSource, properties.tablePrefix(), encryption);
-	}
-
-	@Bean
-	JdbcDeadEvents outboxDeadEvents(DataSource dataSource, OutboxProperties properties) {
-		return new JdbcDeadEvents(dataSource, properties.tablePrefix());
-	}
-
-	@Bean
-	OutboxOperations outboxOperations(DataSource dataSource, OutboxProperties properties,
+	EventTable outboxEventTable(OwnTransactions transactions, OutboxProperties properties,
 			PayloadEncryption encryption) {
-		return new OutboxOperations(dataSource, properties.tablePrefix(), encryption);
+		return new EventTable(transactions, properties.tablePrefix(), encryption);
+	}
+
+	@Bean
+	JdbcDeadEvents outboxDeadEvents(OwnTransactions transactions, OutboxProperties properties) {
+		return new JdbcDeadEvents(transactions, properties.tablePrefix());
+	}
+
+	@Bean
+	OutboxOperations outboxOperations(OwnTransactions transactions, OutboxProperties properties,
+			PayloadEncryption encryption) {
+		return new OutboxOperations(transactions, properties.tablePrefix(), encryption);
 	}
 
 	@Bean
@@ -317,7 +319,7 @@ final class OutboxAutoConfiguration {
 	 * statement, or one that nothing commits.
 	 */
 	private static boolean isInTransaction(DataSource dataSource) {
-		DataSource target = NonTransactionalConnections.withoutTransactions(dataSource);
+		DataSource target = TransactionGuard.target(dataSource);
 		if (!TransactionGuard.isCurrent(target)) {
 			return false;
 		}

@@ -11,6 +11,7 @@ import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.autoconfigure.CanonicalValuesConfiguration;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.autoconfigure.TransactionConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyProperties;
@@ -31,6 +32,7 @@ import dev.idempotent.saga.jdbc.JdbcSagaAdministration;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.method.SagaMethods;
+import dev.idempotent.transaction.OwnTransactions;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -73,7 +75,7 @@ import tools.jackson.databind.json.JsonMapper;
 		TransactionInterceptor.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties(SagaProperties.class)
-@Import({ EncryptionConfiguration.class, CanonicalValuesConfiguration.class })
+@Import({ EncryptionConfiguration.class, TransactionConfiguration.class, CanonicalValuesConfiguration.class })
 final class SagaAutoConfiguration {
 
 	/**
@@ -108,9 +110,9 @@ final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	@DependsOn("sagaSchema")
-	JdbcSagaStore sagaStore(DataSource dataSource, SagaProperties properties, IdempotencyProperties.Jdbc jdbc,
+	JdbcSagaStore sagaStore(OwnTransactions transactions, SagaProperties properties, IdempotencyProperties.Jdbc jdbc,
 			KeySettings keys) {
-		return new JdbcSagaStore(dataSource, properties.tablePrefix(), jdbc.lockTimeout(), keys.maxRun());
+		return new JdbcSagaStore(transactions, properties.tablePrefix(), jdbc.lockTimeout(), keys.maxRun());
 	}
 
 	@Bean(destroyMethod = "close")
@@ -149,8 +151,8 @@ final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	@DependsOn("sagaSchema")
-	JdbcSagaAdministration sagaAdministration(DataSource dataSource, SagaProperties properties) {
-		return new JdbcSagaAdministration(dataSource, properties.tablePrefix());
+	JdbcSagaAdministration sagaAdministration(OwnTransactions transactions, SagaProperties properties) {
+		return new JdbcSagaAdministration(transactions, properties.tablePrefix());
 	}
 
 	@Bean

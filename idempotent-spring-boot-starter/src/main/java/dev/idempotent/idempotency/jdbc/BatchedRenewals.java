@@ -11,8 +11,8 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
-import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.Statements;
+import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,7 +40,7 @@ final class BatchedRenewals implements AutoCloseable {
 	 */
 	private static final int REPLY_TIMEOUT_MILLIS = 5000;
 
-	private final NonTransactionalConnections pooled;
+	private final OwnTransactions pooled;
 
 	private final @Nullable DataSource unpooled;
 
@@ -56,7 +56,7 @@ final class BatchedRenewals implements AutoCloseable {
 
 	private boolean closed;
 
-	BatchedRenewals(NonTransactionalConnections pooled, @Nullable DataSource unpooled, IdempotencyRecords records) {
+	BatchedRenewals(OwnTransactions pooled, @Nullable DataSource unpooled, IdempotencyRecords records) {
 		this.pooled = pooled;
 		this.unpooled = unpooled;
 		this.records = records;

@@ -22,8 +22,8 @@ import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
-import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,7 +54,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	private static final IdempotencyKey ANY = new IdempotencyKey("0".repeat(64));
 
-	private final NonTransactionalConnections connections;
+	private final OwnTransactions transactions;
 
 	private final BatchedRenewals renewals;
 
@@ -65,34 +65,34 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	/**
 	 * Creates a store on a table that a script in {@code dev/idempotent/schema} has
 	 * created.
-	 * @param dataSource provides the connections; its timeouts bound the wait for an
+	 * @param transactions those on the data source, whose timeouts bound the wait for an
 	 * unreachable database
 	 * @param table the name of the table, after the name of a schema and a dot if need be
 	 */
-	public JdbcIdempotencyStore(DataSource dataSource, String table) {
-		this(dataSource, table, null);
+	public JdbcIdempotencyStore(OwnTransactions transactions, String table) {
+		this(transactions, table, null);
 	}
 
 	/**
 	 * Creates a store that renews leases on a connection outside of the pool, because the
 	 * leased work may have exhausted the pool.
-	 * @param dataSource provides all other connections
+	 * @param transactions those on the data source that provides all other connections
 	 * @param table the name of the table, after the name of a schema and a dot if need be
 	 * @param unpooled opens connections to the same database; {@code null} for the pool
 	 * @throws IdempotentConfigurationException if the data source is a routing one
 	 */
-	public JdbcIdempotencyStore(DataSource dataSource, String table, @Nullable DataSource unpooled) {
-		this.connections = new NonTransactionalConnections(oneDatabase(dataSource));
+	public JdbcIdempotencyStore(OwnTransactions transactions, String table, @Nullable DataSource unpooled) {
+		requireOneDatabase(transactions.dataSource());
+		this.transactions = transactions;
 		this.table = table;
 		this.records = new IdempotencyRecords(table);
-		this.renewals = new BatchedRenewals(this.connections, unpooled, this.records);
+		this.renewals = new BatchedRenewals(this.transactions, unpooled, this.records);
 	}
 
-	private static DataSource oneDatabase(DataSource dataSource) {
+	private static void requireOneDatabase(DataSource dataSource) {
 		DatabaseRequirements.requireOneDatabase(dataSource, "Idempotency keys are stored in a database",
 				"they would be renewed, looked up and deleted only in the default one",
 				"; or keep the keys in Redis, under Guarantee.LEASE");
-		return dataSource;
 	}
 
 	@Override
@@ -256,7 +256,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	private <T extends @Nullable Object> T run(IdempotencyKey key, Function<Connection, T> verb) {
 		try {
-			return NonTransactionalConnections.repeat(() -> this.connections.run(verb));
+			return OwnTransactions.repeat(() -> this.transactions.run(verb));
 		}
 		catch (DataAccessException ex) {
 			throw failure(key, ex);
@@ -271,6 +271,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 		private static final Logger logger = LoggerFactory.getLogger(Sweepers.class);
 
+		private final OwnTransactions transactions;
+
 		private final String table;
 
 		private final Duration interval;
@@ -279,10 +281,12 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 		/**
 		 * Creates the sweepers of all databases; none is swept yet.
+		 * @param transactions used for each database
 		 * @param table the name of the table in each database
 		 * @param interval the pause between two sweeps of a database
 		 */
-		public Sweepers(String table, Duration interval) {
+		public Sweepers(OwnTransactions transactions, String table, Duration interval) {
+			this.transactions = transactions;
 			this.table = table;
 			this.interval = interval;
 		}
@@ -293,7 +297,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		 */
 		public void sweep(DataSource dataSource) {
 			this.sweepers.computeIfAbsent(dataSource, (database) -> {
-				TableSweeper sweeper = sweeper(database, this.table, this.interval);
+				TableSweeper sweeper = sweeper(this.transactions.on(database), this.table, this.interval);
 				sweeper.start();
 				return sweeper;
 			});
@@ -304,11 +308,10 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 			this.sweepers.values().forEach(TableSweeper::close);
 		}
 
-		static TableSweeper sweeper(DataSource dataSource, String table, Duration interval) {
-			NonTransactionalConnections connections = new NonTransactionalConnections(dataSource);
+		static TableSweeper sweeper(OwnTransactions transactions, String table, Duration interval) {
 			IdempotencyRecords records = new IdempotencyRecords(table);
 			return new TableSweeper("idempotency-sweeper", "Expired idempotency keys", interval,
-					(limit) -> connections.runInTransaction((connection) -> records.deleteExpired(connection, limit)),
+					(limit) -> transactions.runInTransaction((connection) -> records.deleteExpired(connection, limit)),
 					(swept) -> logger.debug("Deleted {} expired idempotency keys", swept));
 		}
 

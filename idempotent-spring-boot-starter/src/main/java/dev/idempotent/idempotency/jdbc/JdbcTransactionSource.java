@@ -14,7 +14,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
-import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionRequirements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -55,7 +55,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	private final TransactionAttributeSource attributes;
 
-	private final DataSource dataSource;
+	private final OwnTransactions transactions;
 
 	private final String table;
 
@@ -73,7 +73,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	 * @param managerName the manager of methods that do not name one, or {@code null} for
 	 * the only or primary one
 	 * @param attributes reads {@code @Transactional}
-	 * @param dataSource the data source of managers that do not expose their own
+	 * @param transactions own transactions on the data source of managers that do not
+	 * expose theirs
 	 * @param table the table of the records
 	 * @param maxWaiters how many claims may hold a connection while they wait for another
 	 * transaction, if no store in front of the database refuses duplicates
@@ -83,12 +84,12 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	 * @param sweepers sweep the databases that are used
 	 */
 	public JdbcTransactionSource(BeanFactory beanFactory, @Nullable String managerName,
-			TransactionAttributeSource attributes, DataSource dataSource, String table, int maxWaiters,
+			TransactionAttributeSource attributes, OwnTransactions transactions, String table, int maxWaiters,
 			Duration lockTimeout, Duration maxRun, Sweepers sweepers) {
 		this.beanFactory = beanFactory;
 		this.managerName = managerName;
 		this.attributes = attributes;
-		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
+		this.transactions = transactions;
 		this.table = table;
 		this.queue = new ClaimQueue(maxWaiters, lockTimeout);
 		this.maxRun = maxRun;
@@ -136,8 +137,9 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 		PlatformTransactionManager manager = managerOf(described, attribute);
 		DataSource opened = dataSourceOf(manager);
 		JdbcIdempotencyTransactions transactions = new JdbcIdempotencyTransactions(manager, definition, opened,
-				this.stores.computeIfAbsent(opened, (found) -> new JdbcIdempotencyStore(found, this.table)), this.queue,
-				this.maxRun, described);
+				this.stores.computeIfAbsent(opened,
+						(found) -> new JdbcIdempotencyStore(this.transactions.on(found), this.table)),
+				this.queue, this.maxRun, described);
 		transactions.verify();
 		this.sweepers.sweep(opened);
 		return transactions;
@@ -164,7 +166,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	private DataSource dataSourceOf(PlatformTransactionManager manager) {
 		return (manager instanceof ResourceTransactionManager resource
-				&& resource.getResourceFactory() instanceof DataSource stated) ? stated : this.dataSource;
+				&& resource.getResourceFactory() instanceof DataSource stated) ? stated
+						: this.transactions.dataSource();
 	}
 
 	private static IdempotentConfigurationException mistake(String described, String mistake) {

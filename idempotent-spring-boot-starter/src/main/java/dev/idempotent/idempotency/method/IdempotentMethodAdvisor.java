@@ -205,7 +205,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			boolean asynchronous = CompletionStage.class.isAssignableFrom(method.method().getReturnType());
 			IdempotencyTransactions transactions = (operationSettings.guarantee() == Guarantee.TRANSACTION)
 					? transactions(method, asynchronous, settings) : null;
-			Propagation participation = participation(method, asynchronous, transactions, settings);
+			Propagation participation = participation(method, transactions, settings);
 			KeyExpression key = key(method, annotation, names, settings.values());
 			OperationNames.require(method.type(), method.method(), annotation);
 			return new IdempotentMethod(method.describe(),
@@ -305,11 +305,8 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		 * Under {@link Guarantee#TRANSACTION} the advice is inside the method's own
 		 * transaction, and joins it.
 		 */
-		private static Propagation participation(AnnotatedMethod method, boolean asynchronous,
-				@Nullable IdempotencyTransactions transactions, MethodSettings settings) {
-			if (asynchronous) {
-				return Propagation.REQUIRES_NEW;
-			}
+		private static Propagation participation(AnnotatedMethod method, @Nullable IdempotencyTransactions transactions,
+				MethodSettings settings) {
 			TransactionAttributeSource attributes = settings.attributes();
 			TransactionAttribute own = (transactions == null && attributes != null)
 					? attributes.getTransactionAttribute(method.method(), method.type()) : null;

@@ -105,6 +105,7 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 			Object result = proceed(run, work);
 			if (this.asynchronous && result instanceof CompletionStage<?> stage) {
 				settled = true;
+				run.waitForFuture();
 				CompletionStage<?> settling = stage.whenComplete((value, failure) -> settle(run, value, failure));
 				// If the caller cancels it or lets it time out, the run must still be
 				// settled.
@@ -133,11 +134,12 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 	}
 
 	private void settle(MethodRun run, @Nullable Object value, @Nullable Throwable failure) {
-		if (failure == null) {
-			run.complete(encode(run, value));
+		StoredResponse result = null;
+		try {
+			result = (failure == null) ? encode(run, value) : null;
 		}
-		else {
-			run.release();
+		finally {
+			run.futureCompleted(result);
 		}
 	}
 

@@ -24,7 +24,8 @@ import org.springframework.transaction.annotation.Propagation;
 
 /**
  * One run under a key: claims the key, then completes it with a result or releases it. In
- * a transaction of the caller, the key is settled when that transaction has ended.
+ * a transaction of the caller, the key is settled when that transaction has ended. A
+ * future of the work may complete on another thread.
  */
 final class MethodRun {
 
@@ -51,7 +52,17 @@ final class MethodRun {
 	 */
 	private @Nullable StoredResponse result;
 
-	private boolean released;
+	private boolean settled;
+
+	/**
+	 * Whether a future of the work has not completed, so that the key is kept.
+	 */
+	private boolean inProgress;
+
+	/**
+	 * Whether the work was rolled back to a savepoint.
+	 */
+	private boolean undone;
 
 	/**
 	 * How many transactions that may contain the work have not ended.
@@ -76,17 +87,18 @@ final class MethodRun {
 	static @Nullable MethodRun findCompleted(IdempotencyKey key) {
 		RunsOfTransaction open = RunsOfTransaction.current();
 		return (open == null) ? null
-				: open.runs.stream()
-					.filter((run) -> run.key.equals(key) && run.result != null && !run.released)
-					.findFirst()
-					.orElse(null);
+				: open.runs.stream().filter((run) -> run.key.equals(key) && run.isCompleted()).findFirst().orElse(null);
+	}
+
+	private synchronized boolean isCompleted() {
+		return this.result != null && !this.settled && !this.undone;
 	}
 
 	Fingerprint fingerprint() {
 		return this.fingerprint;
 	}
 
-	@Nullable StoredResponse result() {
+	synchronized @Nullable StoredResponse result() {
 		return this.result;
 	}
 
@@ -104,10 +116,12 @@ final class MethodRun {
 	void join(Propagation participation) {
 		this.nested = participation == Propagation.NESTED;
 		this.joined = participation != Propagation.REQUIRES_NEW && RunsOfTransaction.add(this);
-		if (this.transaction != null && !this.joined) {
+		if (!this.joined && (this.transaction != null
+				|| (participation != Propagation.REQUIRES_NEW && ObservedTransaction.isUnobservable()))) {
 			throw new IllegalStateException("The transaction of key " + this.key
 					+ " does not support synchronization, so its outcome would go unnoticed. Enable it on the "
-					+ "transaction manager (setTransactionSynchronization), or use Guarantee.LEASE");
+					+ "transaction manager (setTransactionSynchronization), or call the method outside of the "
+					+ "transaction");
 		}
 	}
 
@@ -132,12 +146,37 @@ final class MethodRun {
 	}
 
 	/**
+	 * Keeps the key until {@link #futureCompleted}.
+	 */
+	synchronized void waitForFuture() {
+		this.inProgress = true;
+	}
+
+	/**
+	 * Settles the key of work that has ended, once its transaction has, too.
+	 * @param stored its result, or {@code null} if it has failed
+	 */
+	void futureCompleted(@Nullable StoredResponse stored) {
+		boolean ended;
+		synchronized (this) {
+			this.inProgress = false;
+			this.result = this.undone ? null : stored;
+			ended = this.open == 0 || this.undone || (this.nested && stored == null);
+		}
+		if (ended) {
+			settleNow();
+		}
+	}
+
+	/**
 	 * Completes the key with a result, once the work is committed.
 	 */
 	void complete(StoredResponse stored) {
 		if (this.joined) {
 			// Before the transaction commits, which it may do here.
-			this.result = stored;
+			synchronized (this) {
+				this.result = stored;
+			}
 		}
 		else {
 			this.claimant.complete(stored);
@@ -163,10 +202,14 @@ final class MethodRun {
 	 * Releases the key of work that can no longer be committed.
 	 */
 	private void releaseNow() {
-		if (!this.released) {
-			this.released = true;
-			this.claimant.release();
+		synchronized (this) {
+			this.undone = true;
+			if (this.settled || this.inProgress) {
+				return;
+			}
+			this.settled = true;
 		}
+		this.claimant.release();
 	}
 
 	/**
@@ -191,12 +234,26 @@ final class MethodRun {
 	 * Settles the key when each transaction that may have contained the work has ended.
 	 */
 	private void settle(End one) {
-		End all = (this.end == null || this.end == one) ? one : End.UNKNOWN;
-		this.end = all;
-		this.open--;
-		StoredResponse stored = this.result;
-		if (this.released || this.open > 0) {
-			return;
+		synchronized (this) {
+			this.end = (this.end == null || this.end == one) ? one : End.UNKNOWN;
+			this.open--;
+			if (this.open > 0 || this.inProgress) {
+				return;
+			}
+		}
+		settleNow();
+	}
+
+	private void settleNow() {
+		StoredResponse stored;
+		End all;
+		synchronized (this) {
+			if (this.settled) {
+				return;
+			}
+			this.settled = true;
+			stored = this.result;
+			all = (this.end != null) ? this.end : End.COMMITTED;
 		}
 		if (all == End.UNKNOWN) {
 			this.claimant.settleUnknown();

@@ -30,6 +30,7 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
+import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -67,12 +68,12 @@ public class EventTable {
 	/**
 	 * Creates access to tables that a script in {@code dev/idempotent/schema} has
 	 * created.
-	 * @param dataSource the data source of the application's transactions
+	 * @param transactions own transactions on the data source of the application's
 	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param encryption how payloads are protected
 	 */
-	public EventTable(DataSource dataSource, String tablePrefix, PayloadEncryption encryption) {
-		this.database = new OutboxDatabase(dataSource);
+	public EventTable(OwnTransactions transactions, String tablePrefix, PayloadEncryption encryption) {
+		this.database = new OutboxDatabase(transactions);
 		this.tables = new OutboxTables(tablePrefix);
 		this.encryption = new EventEncryption(encryption);
 	}

@@ -8,12 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 
-import javax.sql.DataSource;
-
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,11 +36,11 @@ public final class JdbcDeadEvents implements DeadEvents {
 
 	/**
 	 * Creates the dead events of an outbox.
-	 * @param dataSource the data source of the application's transactions
+	 * @param transactions own transactions on the data source of the application's
 	 * @param tablePrefix the common prefix of the names of the tables
 	 */
-	public JdbcDeadEvents(DataSource dataSource, String tablePrefix) {
-		this.database = new OutboxDatabase(dataSource);
+	public JdbcDeadEvents(OwnTransactions transactions, String tablePrefix) {
+		this.database = new OutboxDatabase(transactions);
 		this.tables = new OutboxTables(tablePrefix);
 	}
 

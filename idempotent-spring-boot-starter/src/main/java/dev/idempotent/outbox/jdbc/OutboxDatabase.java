@@ -11,8 +11,8 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.Statements;
+import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.PreparedStatementCallback;
@@ -40,24 +40,21 @@ final class OutboxDatabase {
 			+ "set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true), "
 			+ "set_config('synchronous_commit', 'off', true); ";
 
-	private final DataSource dataSource;
-
-	private final NonTransactionalConnections connections;
+	private final OwnTransactions transactions;
 
 	private volatile @Nullable Database detected;
 
 	private volatile @Nullable Boolean suitable;
 
-	OutboxDatabase(DataSource dataSource) {
-		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
-		this.connections = new NonTransactionalConnections(dataSource);
+	OutboxDatabase(OwnTransactions transactions) {
+		this.transactions = transactions;
 	}
 
 	/**
 	 * The data source whose connections transactions bind to their threads.
 	 */
 	DataSource dataSource() {
-		return this.dataSource;
+		return this.transactions.dataSource();
 	}
 
 	/**
@@ -65,7 +62,7 @@ final class OutboxDatabase {
 	 */
 	Database kind() {
 		Database known = this.detected;
-		return (known != null) ? known : this.connections.run(this::kind);
+		return (known != null) ? known : this.transactions.run(this::kind);
 	}
 
 	Database kind(Connection connection) {
@@ -82,14 +79,14 @@ final class OutboxDatabase {
 	 * have another one.
 	 */
 	<T> T join(Function<Connection, T> work) {
-		return TransactionGuard.join(this.dataSource, work);
+		return TransactionGuard.join(dataSource(), work);
 	}
 
 	/**
 	 * Runs statements that commit one by one.
 	 */
 	<T> T run(Function<Connection, T> work) {
-		return this.connections.run(work);
+		return this.transactions.run(work);
 	}
 
 	/**
@@ -126,7 +123,7 @@ final class OutboxDatabase {
 				throw Statements.translate(sql, ex);
 			}
 		};
-		return commitsAtOnce() ? NonTransactionalConnections.repeat(MAX_WAIT, () -> run(work)) : runInTransaction(work);
+		return commitsAtOnce() ? OwnTransactions.repeat(MAX_WAIT, () -> run(work)) : runInTransaction(work);
 	}
 
 	/**
@@ -172,7 +169,7 @@ final class OutboxDatabase {
 	 * Runs work once, in one transaction.
 	 */
 	<T> T runOnce(Function<Connection, T> work) {
-		return this.connections.runInTransaction((connection) -> {
+		return this.transactions.runInTransaction((connection) -> {
 			// With this connection, because work that asks for it may hold the only one.
 			kind(connection);
 			return work.apply(connection);
@@ -183,7 +180,7 @@ final class OutboxDatabase {
 	 * Runs work in one transaction, which is repeated if it conflicts with another one.
 	 */
 	<T> T runInTransaction(Function<Connection, T> work) {
-		return NonTransactionalConnections.repeat(MAX_WAIT, () -> runOnce(work));
+		return OwnTransactions.repeat(MAX_WAIT, () -> runOnce(work));
 	}
 
 	/**

@@ -8,11 +8,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.regex.Pattern;
-
-import javax.sql.DataSource;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import dev.idempotent.encryption.PayloadEncryption;
@@ -22,6 +21,7 @@ import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -69,12 +69,12 @@ public final class OutboxOperations implements TopicControl {
 
 	/**
 	 * Creates the operations of an outbox.
-	 * @param dataSource the data source of the application's transactions
+	 * @param transactions own transactions on the data source of the application's
 	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param encryption how payloads are protected
 	 */
-	public OutboxOperations(DataSource dataSource, String tablePrefix, PayloadEncryption encryption) {
-		this.database = new OutboxDatabase(dataSource);
+	public OutboxOperations(OwnTransactions transactions, String tablePrefix, PayloadEncryption encryption) {
+		this.database = new OutboxDatabase(transactions);
 		this.tables = new OutboxTables(tablePrefix);
 		this.encryption = new EventEncryption(encryption);
 	}
@@ -403,6 +403,49 @@ public final class OutboxOperations implements TopicControl {
 	}
 
 	/**
+	 * Finds the event that makes the outbox late: the oldest of those that are next in
+	 * their lanes, without those of paused topics and those that had a failed attempt.
+	 * @return the event, or none if it is not among the first 10,000 rows
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 * within 5 seconds
+	 */
+	public Optional<LateEvent> late() {
+		return this.database.runInTransaction(this::late);
+	}
+
+	private Optional<LateEvent> late(Connection connection) {
+		Database kind = this.database.kind();
+		String sql = "select lane, id, event_id, topic, type, " + kind.millisSince("created_at") + " as age, "
+				+ "coalesce(" + kind.microsUntil("due_at") + ", 0) as due from (select e.*, "
+				+ "row_number() over (partition by lane order by id) as row_in_lane from (select lane, id, event_id, "
+				+ "topic, type, attempts, created_at, due_at, last_error from " + this.tables.event()
+				+ " order by lane, id limit " + MAX_EXAMINED + ") e) c where row_in_lane = 1 "
+				+ "and (attempts = 0 or attempts = 1 and last_error is null) and (due_at is null or due_at < "
+				+ kind.never() + ") and topic not in (select topic from " + this.tables.control()
+				+ ") order by created_at limit 1";
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			statement.setQueryTimeout(TIMEOUT_SECONDS);
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next() ? Optional.of(late(connection, row)) : Optional.empty();
+			}
+		}
+		catch (SQLException ex) {
+			throw Statements.translate(sql, ex);
+		}
+	}
+
+	private LateEvent late(Connection connection, ResultSet row) throws SQLException {
+		boolean locked = Statements
+			.query(connection,
+					"select id from " + this.tables.event() + " where lane = ? and id = ? for update skip locked",
+					List.of(row.getLong("lane"), row.getLong("id")), (found, number) -> found.getLong(1))
+			.isEmpty();
+		return new LateEvent(Objects.requireNonNullElse(row.getString("event_id"), ""), row.getString("topic"),
+				row.getString("type"), Duration.ofMillis(Math.max(0, row.getLong("age"))), row.getLong("due") > 0,
+				locked);
+	}
+
+	/**
 	 * Counts one row more than the limit, to know whether the count is exact.
 	 */
 	private static String count(String table) {
@@ -587,6 +630,20 @@ public final class OutboxOperations implements TopicControl {
 	 * @param dead those without a next attempt
 	 */
 	public record OutboxSummary(EventCount delayed, EventCount dead) {
+	}
+
+	/**
+	 * An event that is next in its lane and has waited for long.
+	 *
+	 * @param id the event
+	 * @param topic where it is to be sent
+	 * @param type its type
+	 * @param age how long ago it was appended
+	 * @param leased whether an instance has it, or had it when it died
+	 * @param locked whether a transaction has locked its row, so that no instance can
+	 * take it
+	 */
+	public record LateEvent(String id, String topic, String type, Duration age, boolean leased, boolean locked) {
 	}
 
 	/**

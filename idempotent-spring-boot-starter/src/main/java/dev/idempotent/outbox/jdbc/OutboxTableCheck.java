@@ -8,12 +8,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-import javax.sql.DataSource;
-
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.Statements;
+import dev.idempotent.transaction.OwnTransactions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -43,11 +42,11 @@ public final class OutboxTableCheck {
 
 	/**
 	 * Creates a check.
-	 * @param dataSource the data source of the application's transactions
+	 * @param transactions own transactions on the data source of the application's
 	 * @param tablePrefix the common prefix of the names of the tables
 	 */
-	public OutboxTableCheck(DataSource dataSource, String tablePrefix) {
-		this.database = new OutboxDatabase(dataSource);
+	public OutboxTableCheck(OwnTransactions transactions, String tablePrefix) {
+		this.database = new OutboxDatabase(transactions);
 		this.tables = new OutboxTables(tablePrefix);
 	}
 

@@ -1,11 +1,13 @@
 package dev.idempotent.outbox.transaction;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 
 import dev.idempotent.outbox.OutboxTransactionException;
+import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.transaction.End;
@@ -86,6 +88,15 @@ final class EventsOfTransaction implements TransactionParticipant {
 	void watch() {
 		if (this.mark == null && !this.transaction.isCompleting()) {
 			this.mark = this.table.mark();
+		}
+	}
+
+	/**
+	 * Writes the entities that are payloads, before these are serialized.
+	 */
+	void writeEntities(Collection<OutboxEvent> events) {
+		if (!this.transaction.isCompleting()) {
+			events.forEach((event) -> this.changes.flushFor(event.payload()));
 		}
 	}
 

@@ -78,6 +78,7 @@ public final class TransactionBoundOutbox implements Outbox {
 	public void append(Collection<OutboxEvent> events) {
 		EventsOfTransaction transaction = requireEvents();
 		if (!events.isEmpty()) {
+			transaction.writeEntities(events);
 			Instant now = this.clock.instant().truncatedTo(ChronoUnit.MILLIS);
 			transaction.add(events.stream().flatMap((event) -> serialize(event, now)).toList());
 		}

@@ -15,8 +15,6 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import javax.sql.DataSource;
-
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
@@ -25,6 +23,7 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,11 +42,11 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 
 	/**
 	 * Creates the administration of a store.
-	 * @param dataSource the data source of the store
+	 * @param transactions own transactions on the data source of the store
 	 * @param tablePrefix the common prefix of the names of the tables
 	 */
-	public JdbcSagaAdministration(DataSource dataSource, String tablePrefix) {
-		this.database = new SagaDatabase(dataSource, new SagaTables(tablePrefix));
+	public JdbcSagaAdministration(OwnTransactions transactions, String tablePrefix) {
+		this.database = new SagaDatabase(transactions, new SagaTables(tablePrefix));
 	}
 
 	/**

@@ -31,6 +31,7 @@ import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
 import dev.idempotent.saga.jdbc.SagaWrites.Update;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,16 +74,16 @@ public final class JdbcSagaStore implements SagaStore {
 	/**
 	 * Creates a store on tables that one of the scripts in {@code dev/idempotent/schema}
 	 * has created.
-	 * @param dataSource the data source of the application's transactions
+	 * @param transactions own transactions on the data source of the application's
 	 * @param tablePrefix the common prefix of the names of the tables
 	 * @param lockTimeout how long an insert waits for another transaction that inserts
 	 * the same id; MySQL waits for whole seconds, and H2 uses the lock timeout of the
 	 * connection
 	 * @param maxRun how long PostgreSQL keeps the transaction of a step if its host dies
 	 */
-	public JdbcSagaStore(DataSource dataSource, String tablePrefix, Duration lockTimeout, Duration maxRun) {
+	public JdbcSagaStore(OwnTransactions transactions, String tablePrefix, Duration lockTimeout, Duration maxRun) {
 		this.tables = new SagaTables(tablePrefix);
-		this.database = new SagaDatabase(dataSource, this.tables);
+		this.database = new SagaDatabase(transactions, this.tables);
 		this.lockTimeout = lockTimeout;
 		this.maxRun = maxRun;
 	}

@@ -6,7 +6,7 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
@@ -17,17 +17,14 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class SagaDatabase {
 
-	private final DataSource dataSource;
-
-	private final NonTransactionalConnections connections;
+	private final OwnTransactions transactions;
 
 	private final SagaTables tables;
 
 	private volatile @Nullable Database detected;
 
-	SagaDatabase(DataSource dataSource, SagaTables tables) {
-		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
-		this.connections = new NonTransactionalConnections(dataSource);
+	SagaDatabase(OwnTransactions transactions, SagaTables tables) {
+		this.transactions = transactions;
 		this.tables = tables;
 	}
 
@@ -35,7 +32,7 @@ final class SagaDatabase {
 	 * The data source whose connections transaction managers bind.
 	 */
 	DataSource dataSource() {
-		return this.dataSource;
+		return this.transactions.dataSource();
 	}
 
 	/**
@@ -43,7 +40,7 @@ final class SagaDatabase {
 	 */
 	Database kind() {
 		Database known = this.detected;
-		return (known != null) ? known : this.connections.run(this::kind);
+		return (known != null) ? known : this.transactions.run(this::kind);
 	}
 
 	private Database kind(Connection connection) {
@@ -63,8 +60,7 @@ final class SagaDatabase {
 	 * Runs one statement, which commits by itself.
 	 */
 	<T extends @Nullable Object> T runStatement(Function<SagaSql, T> work) {
-		return NonTransactionalConnections
-			.repeat(() -> this.connections.run((connection) -> work.apply(sql(connection))));
+		return OwnTransactions.repeat(() -> this.transactions.run((connection) -> work.apply(sql(connection))));
 	}
 
 	/**
@@ -80,8 +76,8 @@ final class SagaDatabase {
 	 * table has just filled.
 	 */
 	<T extends @Nullable Object> T runInTransaction(Function<SagaSql, T> work) {
-		return NonTransactionalConnections
-			.repeat(() -> this.connections.runInTransaction((connection) -> work.apply(sql(connection))));
+		return OwnTransactions
+			.repeat(() -> this.transactions.runInTransaction((connection) -> work.apply(sql(connection))));
 	}
 
 	/**
@@ -91,11 +87,11 @@ final class SagaDatabase {
 	 */
 	<T extends @Nullable Object> T join(Function<SagaSql, T> work) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
-				|| !TransactionGuard.isCurrent(this.dataSource)) {
+				|| !TransactionGuard.isCurrent(dataSource())) {
 			throw new InvalidDataAccessApiUsageException(
 					"The calling thread has no transaction on the DataSource of the sagas");
 		}
-		return TransactionGuard.join(this.dataSource, (connection) -> work.apply(sql(connection)));
+		return TransactionGuard.join(dataSource(), (connection) -> work.apply(sql(connection)));
 	}
 
 }

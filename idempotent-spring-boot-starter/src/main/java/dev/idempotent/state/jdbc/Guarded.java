@@ -11,7 +11,6 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.state.IllegalTransitionException;
 import dev.idempotent.state.Transitions;
@@ -306,7 +305,7 @@ public final class Guarded<S extends Enum<S>> {
 		private String version = "version";
 
 		private Builder(DataSource dataSource, String table, Transitions<S> transitions) {
-			this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
+			this.dataSource = TransactionGuard.target(dataSource);
 			this.table = table;
 			this.transitions = transitions;
 		}

@@ -12,13 +12,14 @@ import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyStoreFuzz;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.RealMariaDb;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -54,7 +55,7 @@ abstract class MySqlDialectContract {
 	}
 
 	private JdbcIdempotencyStore store(String name) {
-		return new JdbcIdempotencyStore(table(name).dataSource(), table(name).name());
+		return new JdbcIdempotencyStore(new OwnTransactions(table(name).dataSource()), table(name).name());
 	}
 
 	@Nested
@@ -123,7 +124,7 @@ abstract class MySqlDialectContract {
 		void reportEachRenewedKeyOfABatch(String setting) {
 			String url = url() + (url().contains("?") ? "&" : "?") + setting;
 			try (HikariDataSource pool = mariaDb.connect(url)) {
-				JdbcIdempotencyStore store = new JdbcIdempotencyStore(pool, table("renewals").name());
+				JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(pool), table("renewals").name());
 				this.held.forEach((one) -> store.claim(one.key(), Samples.fingerprint("request"), "owner", MINUTE));
 				store.release(this.held.get(7).key(), "owner");
 				assertThat(store.renewAll(this.held)).hasSize(49).doesNotContain(this.held.get(7));

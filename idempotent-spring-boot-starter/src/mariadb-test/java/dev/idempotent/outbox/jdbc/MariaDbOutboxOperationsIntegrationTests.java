@@ -3,6 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.testing.RealMariaDb;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -38,7 +39,7 @@ class MariaDbOutboxOperationsIntegrationTests extends OutboxOperationsContract {
 		pool.setConnectionInitSql("set session auto_increment_increment = 2");
 		try (pool) {
 			assertThatExceptionOfType(IdempotentConfigurationException.class)
-				.isThrownBy(() -> new OutboxTableCheck(pool, fixture.tables().prefix()).requireIncreasingRows())
+				.isThrownBy(() -> new OutboxTableCheck(new OwnTransactions(pool), fixture.tables().prefix()).requireIncreasingRows())
 				.withMessageContainingAll("auto_increment_increment is 2", "another order")
 				.satisfies((ex) -> assertThat(ex.getAction()).contains("auto_increment_increment to 1",
 						"idempotent.outbox.order=none"));

@@ -3,11 +3,12 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.util.UUID;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.autoconfigure.DeploymentTable;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.Race;
-import dev.idempotent.jdbc.DeploymentTable;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -77,7 +78,7 @@ class LastStartIntegrationTests {
 		JdbcTemplate jdbc = new JdbcTemplate(pool);
 		jdbc.execute("create table if not exists at_once_deployment (namespace varchar(255) not null, "
 				+ "attribute varchar(100) not null, content varchar(1000) not null, primary key (namespace, attribute))");
-		DeploymentTable table = new DeploymentTable(pool, "at_once_");
+		DeploymentTable table = new DeploymentTable(new OwnTransactions(pool), "at_once_");
 		for (int i = 0; i < 20; i++) {
 			String attribute = "attribute-" + i;
 			Race.of(4, (instance) -> {

@@ -16,6 +16,7 @@ import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.testing.WebApplication;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -105,8 +106,8 @@ class OutboxEndpointAccessTests {
 
 		};
 		OutboxEndpoint endpoint = new OutboxEndpoint(
-				new OutboxOperations(dataSource, "outbox_", PayloadEncryption.NONE), failing,
-				new OutboxOperations(dataSource, "outbox_", PayloadEncryption.NONE),
+				new OutboxOperations(new OwnTransactions(dataSource), "outbox_", PayloadEncryption.NONE), failing,
+				new OutboxOperations(new OwnTransactions(dataSource), "outbox_", PayloadEncryption.NONE),
 				new OutboxTopics(List.of(), null, (type) -> List.of()), () -> null, (event) -> {
 				}, new OutboxEndpoint.Properties(Show.NEVER, Set.of()));
 		assertThatIllegalArgumentException()

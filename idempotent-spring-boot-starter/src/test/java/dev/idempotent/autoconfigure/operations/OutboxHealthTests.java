@@ -2,6 +2,10 @@ package dev.idempotent.autoconfigure.operations;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 
 import javax.sql.DataSource;
 
@@ -18,6 +22,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -44,6 +50,49 @@ class OutboxHealthTests {
 			append(context, 301);
 			assertThat(health(context).getStatus()).isEqualTo(Status.DOWN);
 		});
+	}
+
+	@Test
+	void tellsWhichEventIsLate() {
+		start().run((context) -> {
+			append(context, 60);
+			append(context, 301);
+			assertThat(late(context)).containsEntry("topic", "other:orders")
+				.containsEntry("type", "order.created")
+				.containsEntry("id", idOfFirst(context))
+				.containsEntry("state", "due");
+		});
+	}
+
+	/**
+	 * Other instances cannot deliver it either.
+	 */
+	@Test
+	void tellsThatTheLateEventIsLocked() {
+		start().run((context) -> {
+			append(context, 301);
+			String id = idOfFirst(context);
+			new TransactionTemplate(new JdbcTransactionManager(context.getBean(DataSource.class)))
+				.executeWithoutResult((status) -> {
+					context.getBean(JdbcTemplate.class).update("update outbox_event set attempts = 0");
+					assertThat(CompletableFuture.supplyAsync(() -> late(context)).join()).containsEntry("id", id)
+						.containsEntry("state", "locked")
+						.hasEntrySatisfying("action", (action) -> assertThat(action).contains("A locked event"));
+				});
+			assertThat(late(context)).containsEntry("state", "due");
+		});
+	}
+
+	@SuppressWarnings("unchecked")
+	private static Map<String, String> late(ApplicationContext context) {
+		Health health = health(context);
+		assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+		return (Map<String, String>) Objects.requireNonNull(health.getDetails().get("late"));
+	}
+
+	private static String idOfFirst(ApplicationContext context) {
+		return String.valueOf(context.getBean(JdbcTemplate.class)
+			.queryForObject("select event_id from outbox_event order by created_at limit 1", UUID.class));
 	}
 
 	@Test

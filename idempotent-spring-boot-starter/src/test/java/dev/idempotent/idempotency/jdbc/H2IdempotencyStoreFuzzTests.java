@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.jdbc;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreFuzz;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 
 /**
@@ -17,7 +18,7 @@ class H2IdempotencyStoreFuzzTests extends IdempotencyStoreFuzz {
 	@BeforeAll
 	static void connect() {
 		table = RecordTable.inMemory();
-		store = new JdbcIdempotencyStore(table.dataSource(), table.name());
+		store = new JdbcIdempotencyStore(new OwnTransactions(table.dataSource()), table.name());
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.jdbc;
 
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.test.IdempotencyStoreContract;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 
 /**
@@ -14,7 +15,7 @@ class H2IdempotencyStoreTests extends IdempotencyStoreContract {
 	@BeforeAll
 	static void connect() {
 		RecordTable table = RecordTable.inMemory();
-		store = new JdbcIdempotencyStore(table.dataSource(), table.name());
+		store = new JdbcIdempotencyStore(new OwnTransactions(table.dataSource()), table.name());
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreFuzz;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -22,7 +23,7 @@ class PostgresIdempotencyStoreFuzzIntegrationTests extends IdempotencyStoreFuzz 
 	@BeforeAll
 	static void connect() {
 		table = RecordTable.create(postgres.connect(), "postgresql", "fuzz_record");
-		store = new JdbcIdempotencyStore(table.dataSource(), table.name());
+		store = new JdbcIdempotencyStore(new OwnTransactions(table.dataSource()), table.name());
 	}
 
 	@Override

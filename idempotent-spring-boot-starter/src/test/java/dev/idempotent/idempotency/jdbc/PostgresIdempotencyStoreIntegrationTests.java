@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.jdbc;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -19,7 +20,7 @@ class PostgresIdempotencyStoreIntegrationTests extends IdempotencyStoreContract 
 	@BeforeAll
 	static void connect() {
 		RecordTable table = RecordTable.create(postgres.connect(), "postgresql", "contract_record");
-		store = new JdbcIdempotencyStore(table.dataSource(), table.name());
+		store = new JdbcIdempotencyStore(new OwnTransactions(table.dataSource()), table.name());
 	}
 
 	@Override

@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.StallingProxy;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -53,7 +54,7 @@ class PostgresNetworkIntegrationTests {
 				+ "/postgres?socketTimeout=2&connectTimeout=2");
 		pool.setConnectionTimeout(4_000);
 		pool.setMaximumPoolSize(2);
-		store = new JdbcIdempotencyStore(pool, TABLE);
+		store = new JdbcIdempotencyStore(new OwnTransactions(pool), TABLE);
 	}
 
 	@BeforeEach

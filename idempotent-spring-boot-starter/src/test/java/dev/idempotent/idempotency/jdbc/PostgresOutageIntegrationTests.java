@@ -17,6 +17,7 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -56,7 +57,7 @@ class PostgresOutageIntegrationTests {
 	static void connect() {
 		RecordTable.create(postgres.connect(), "postgresql", TABLE);
 		pool = impatientPool();
-		store = new JdbcIdempotencyStore(pool, TABLE);
+		store = new JdbcIdempotencyStore(new OwnTransactions(pool), TABLE);
 	}
 
 	@BeforeEach
@@ -90,7 +91,7 @@ class PostgresOutageIntegrationTests {
 	@Test
 	void keepsItsAnswersThroughAPowerFailure() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
-		JdbcIdempotencyStore patient = new JdbcIdempotencyStore(postgres.connect(), TABLE);
+		JdbcIdempotencyStore patient = new JdbcIdempotencyStore(new OwnTransactions(postgres.connect()), TABLE);
 		keys.forEach((key) -> assertThat(
 				patient.complete(key, REQUEST, "owner", Samples.response(key.digest()), MINUTE.multipliedBy(60)))
 			.isTrue());
@@ -104,7 +105,7 @@ class PostgresOutageIntegrationTests {
 	@Test
 	void reportsAnUnreachableDatabaseAsUnavailable() {
 		postgres.stop();
-		JdbcIdempotencyStore early = new JdbcIdempotencyStore(impatientPool(), TABLE);
+		JdbcIdempotencyStore early = new JdbcIdempotencyStore(new OwnTransactions(impatientPool()), TABLE);
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
 			.isThrownBy(() -> early.claim(Samples.key(), REQUEST, "owner", MINUTE));
 		postgres.start();
@@ -126,7 +127,7 @@ class PostgresOutageIntegrationTests {
 	@Test
 	void sweepsAgainWhenTheDatabaseIsBack() {
 		RecordTable table = new RecordTable(pool, TABLE);
-		try (TableSweeper sweeper = Sweepers.sweeper(pool, TABLE, Duration.ofMillis(20))) {
+		try (TableSweeper sweeper = Sweepers.sweeper(new OwnTransactions(pool), TABLE, Duration.ofMillis(20))) {
 			sweeper.start();
 			postgres.kill();
 			postgres.start();

@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -53,7 +54,7 @@ class PostgresRecordBurstIntegrationTests {
 		HikariDataSource pool = postgres.connect();
 		pool.setMaximumPoolSize(1);
 		this.table = RecordTable.create(pool, "postgresql", "burst_" + UUID.randomUUID().toString().replace('-', '_'));
-		this.store = new JdbcIdempotencyStore(pool, this.table.name());
+		this.store = new JdbcIdempotencyStore(new OwnTransactions(pool), this.table.name());
 		this.reads = new RowReads(pool);
 		this.table.template().execute("alter table " + this.table.name() + " set (autovacuum_enabled = false)");
 		this.table.template().execute("vacuum " + this.table.name());
@@ -97,8 +98,9 @@ class PostgresRecordBurstIntegrationTests {
 				() -> this.store.claim(freed, REQUEST, "two", MINUTE)) instanceof Claim.Acquired);
 		read(rows, "release", () -> this.store.release(freed, "two"));
 		this.table.expire(2);
-		assertThat(
-				read(rows, "sweep", () -> Sweepers.sweeper(this.table.dataSource(), this.table.name(), MINUTE).sweep()))
+		assertThat(read(rows, "sweep",
+				() -> Sweepers.sweeper(new OwnTransactions(this.table.dataSource()), this.table.name(), MINUTE)
+					.sweep()))
 			.isEqualTo(2);
 	}
 

@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,7 +55,7 @@ class PostgresRenewalsIntegrationTests {
 		RecordTable table = RecordTable.create(this.pool, "postgresql", "renewals_record");
 		DriverManagerDataSource unpooled = new DriverManagerDataSource(postgres.url() + "?ApplicationName=renewals",
 				RealPostgres.USER, RealPostgres.PASSWORD);
-		this.store = new JdbcIdempotencyStore(this.pool, table.name(), unpooled);
+		this.store = new JdbcIdempotencyStore(new OwnTransactions(this.pool), table.name(), unpooled);
 		this.held.forEach((one) -> this.store.claim(one.key(), Samples.fingerprint("request"), "owner", MINUTE));
 	}
 

@@ -12,6 +12,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,7 +51,7 @@ class PostgresStormIntegrationTests {
 	@Test
 	void writesNothingForClaimsOnAPendingKey() throws InterruptedException {
 		HikariDataSource pool = postgres.connect(postgres.url() + "?ApplicationName=storm");
-		JdbcIdempotencyStore store = new JdbcIdempotencyStore(pool, "storm_record");
+		JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(pool), "storm_record");
 		store.claim(this.key, REQUEST, "owner", MINUTE);
 		long transactions = number("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint");
 		long written = writtenBytes();

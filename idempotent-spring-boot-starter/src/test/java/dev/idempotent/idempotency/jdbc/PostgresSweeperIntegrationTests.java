@@ -7,6 +7,7 @@ import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -55,7 +56,8 @@ class PostgresSweeperIntegrationTests extends SweeperContract {
 		table.template()
 			.execute(
 					"create trigger keep before delete on sweeper_record for each row execute function sweeper_keep()");
-		try (TableSweeper sweeper = Sweepers.sweeper(table.dataSource(), table.name(), Duration.ofMinutes(1))) {
+		try (TableSweeper sweeper = Sweepers.sweeper(new OwnTransactions(table.dataSource()), table.name(),
+				Duration.ofMinutes(1))) {
 			assertThatExceptionOfType(IncorrectUpdateSemanticsDataAccessException.class).isThrownBy(sweeper::sweep);
 		}
 		finally {

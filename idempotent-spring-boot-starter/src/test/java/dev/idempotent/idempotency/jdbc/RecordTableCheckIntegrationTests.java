@@ -13,6 +13,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
@@ -67,7 +68,7 @@ class RecordTableCheckIntegrationTests {
 		try (HikariDataSource pool = postgres.connect()) {
 			pool.setConnectionInitSql("set role token_reader");
 			assertThatExceptionOfType(IdempotentConfigurationException.class)
-				.isThrownBy(() -> new JdbcIdempotencyStore(pool, "read_tokens").verify())
+				.isThrownBy(() -> new JdbcIdempotencyStore(new OwnTransactions(pool), "read_tokens").verify())
 				.withMessageContaining("may not update rows of the table read_tokens");
 			table.template().execute("grant update on read_tokens to token_reader");
 			verifyAndClaim(pool, "read_tokens");
@@ -104,7 +105,7 @@ class RecordTableCheckIntegrationTests {
 		RecordTable table = RecordTable.create(postgres.connect(), "postgresql", "locked_tokens");
 		new TransactionTemplate(new JdbcTransactionManager(table.dataSource())).executeWithoutResult((status) -> {
 			table.template().execute("lock table locked_tokens");
-			new JdbcIdempotencyStore(table.dataSource(), "locked_tokens").verify();
+			new JdbcIdempotencyStore(new OwnTransactions(table.dataSource()), "locked_tokens").verify();
 		});
 		assertThat(output).contains("so the table locked_tokens could not be checked")
 			.contains("locked the table locked_tokens");
@@ -112,7 +113,7 @@ class RecordTableCheckIntegrationTests {
 
 	private static void assertRefused(DataSource dataSource, String table) {
 		assertThatExceptionOfType(IdempotentConfigurationException.class)
-			.isThrownBy(() -> new JdbcIdempotencyStore(dataSource, table).verify())
+			.isThrownBy(() -> new JdbcIdempotencyStore(new OwnTransactions(dataSource), table).verify())
 			.withMessageContaining("token")
 			.withMessageContaining("64");
 	}
@@ -122,7 +123,7 @@ class RecordTableCheckIntegrationTests {
 	}
 
 	private static void verifyAndClaim(DataSource dataSource, String table) {
-		JdbcIdempotencyStore store = new JdbcIdempotencyStore(dataSource, table);
+		JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(dataSource), table);
 		store.verify();
 		String token = new RunOrigin(Instant.now(), Guarantee.TRANSACTION,
 				"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")

@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -26,7 +27,7 @@ class SerializableStoreIntegrationTests extends IdempotencyStoreContract {
 		HikariDataSource strict = postgres.connect();
 		strict.setAutoCommit(false);
 		strict.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
-		store = new JdbcIdempotencyStore(strict, table.name());
+		store = new JdbcIdempotencyStore(new OwnTransactions(strict), table.name());
 	}
 
 	@Override

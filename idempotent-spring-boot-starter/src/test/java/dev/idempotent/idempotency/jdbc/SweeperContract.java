@@ -13,6 +13,7 @@ import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,7 +42,7 @@ abstract class SweeperContract {
 	@BeforeEach
 	void emptyTheTable() {
 		table().template().update("delete from " + table().name());
-		this.store = new JdbcIdempotencyStore(table().dataSource(), table().name());
+		this.store = new JdbcIdempotencyStore(new OwnTransactions(table().dataSource()), table().name());
 		this.sweeper = sweeper(MINUTE);
 	}
 
@@ -120,7 +121,7 @@ abstract class SweeperContract {
 	}
 
 	private TableSweeper sweeper(Duration interval) {
-		return Sweepers.sweeper(table().dataSource(), table().name(), interval);
+		return Sweepers.sweeper(new OwnTransactions(table().dataSource()), table().name(), interval);
 	}
 
 }

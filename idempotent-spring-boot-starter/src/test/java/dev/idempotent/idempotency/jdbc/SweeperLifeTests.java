@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
-import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -49,7 +49,8 @@ class SweeperLifeTests {
 
 	};
 
-	private final TableSweeper sweeper = Sweepers.sweeper(this.database, this.table.name(), Duration.ofMillis(5));
+	private final TableSweeper sweeper = Sweepers.sweeper(new OwnTransactions(this.database), this.table.name(),
+			Duration.ofMillis(5));
 
 	@AfterEach
 	void close() {
@@ -96,7 +97,7 @@ class SweeperLifeTests {
 		try (Connection only = this.table.dataSource().getConnection()) {
 			only.setAutoCommit(false);
 			only.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
-			new NonTransactionalConnections(new SingleConnectionDataSource(only, true)).runInTransaction(
+			new OwnTransactions(new SingleConnectionDataSource(only, true)).runInTransaction(
 					(connection) -> new IdempotencyRecords(this.table.name()).deleteExpired(connection, 10));
 			assertThat(only.getAutoCommit()).isFalse();
 			assertThat(only.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);

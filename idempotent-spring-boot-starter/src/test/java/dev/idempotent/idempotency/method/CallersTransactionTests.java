@@ -1,13 +1,17 @@
 package dev.idempotent.idempotency.method;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.FailingListener;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -351,6 +355,98 @@ class CallersTransactionTests {
 		});
 	}
 
+	/**
+	 * Nothing would tell the end of that transaction.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "LEASE", "TRANSACTION" })
+	void refusesATransactionWithoutSynchronizations(Guarantee guarantee) {
+		run(guarantee, (shop) -> {
+			shop.withoutSynchronizations(true);
+			assertThatRuntimeException().isThrownBy(() -> shop.inTransaction(() -> shop.place("k")))
+				.withMessageContaining("ynchronization");
+			assertThat(shop.effects().runs()).isZero();
+			shop.withoutSynchronizations(false);
+			assertThat(shop.place("k")).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void keepsTheKeyOfAFutureUntilItHasCompletedAfterTheCommit() {
+		runLate((shop, late) -> {
+			shop.inTransaction(() -> assertThat(late.begin("k")).isNotDone());
+			assertPending(late);
+			late.complete(7);
+			assertThat(late.begin("k")).isCompletedWithValue(7);
+			assertThat(late.runs()).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void keepsTheKeyOfAFutureUntilTheCommitAfterItHasCompleted() {
+		runLate((shop, late) -> {
+			shop.inTransaction(() -> {
+				assertThat(late.begin("k")).isNotDone();
+				late.complete(7);
+				assertThat(late.begin("k")).isCompletedWithValue(7);
+				shop.inAnotherTransaction(() -> assertPending(late));
+			});
+			assertThat(late.begin("k")).isCompletedWithValue(7);
+			assertThat(late.runs()).isEqualTo(1);
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void releasesTheKeyOfAFutureOnceItHasCompletedAfterARollback(boolean toSavepoint) {
+		runLate((shop, late) -> {
+			shop.inTransaction(() -> {
+				assertThatIllegalStateException().isThrownBy(() -> shop.nestedOrAlone(toSavepoint, () -> {
+					assertThat(late.begin("k")).isNotDone();
+					throw new IllegalStateException("The caller fails afterwards");
+				}));
+				shop.inAnotherTransaction(() -> assertPending(late));
+			});
+			assertPending(late);
+			late.complete(7);
+			assertThat(late.begin("k")).isNotDone();
+			assertThat(late.runs()).isEqualTo(2);
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void releasesTheKeyOfAFutureThatFails(boolean afterTheCommit) {
+		runLate((shop, late) -> {
+			shop.inTransaction(() -> {
+				assertThat(late.begin("k")).isNotDone();
+				if (!afterTheCommit) {
+					late.fail();
+				}
+			});
+			if (afterTheCommit) {
+				assertPending(late);
+				late.fail();
+			}
+			assertThat(late.begin("k")).isNotDone();
+			assertThat(late.runs()).isEqualTo(2);
+		});
+	}
+
+	private static void assertPending(LateOrders late) {
+		assertThat(late.begin("k")).isCompletedExceptionally();
+		assertThat(failureOf(late.begin("k"))).isInstanceOf(IdempotencyPendingException.class);
+	}
+
+	private static Throwable failureOf(CompletableFuture<Integer> future) {
+		return future.handle((value, failure) -> failure).join();
+	}
+
+	private static void runLate(BiConsumer<OrderShop, LateOrders> test) {
+		MethodApplication.with(OrderShop.Orders.class, LateOrders.class)
+			.run((context) -> test.accept(new OrderShop(context, Guarantee.LEASE), context.getBean(LateOrders.class)));
+	}
+
 	private static void run(Guarantee guarantee, Consumer<OrderShop> test) {
 		MethodApplication.with(OrderShop.Orders.class).run((context) -> test.accept(new OrderShop(context, guarantee)));
 	}
@@ -360,6 +456,37 @@ class CallersTransactionTests {
 		@Override
 		public void afterCommit() {
 			throw new IllegalStateException("The listener fails");
+		}
+
+	}
+
+	/**
+	 * Orders whose work goes on when the method has returned.
+	 */
+	static class LateOrders {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		private final AtomicReference<CompletableFuture<Integer>> last = new AtomicReference<>();
+
+		@Idempotent(key = "#key", name = "orders.late")
+		public CompletableFuture<Integer> begin(String key) {
+			this.runs.incrementAndGet();
+			CompletableFuture<Integer> begun = new CompletableFuture<>();
+			this.last.set(begun);
+			return begun;
+		}
+
+		public void complete(int result) {
+			this.last.get().complete(result);
+		}
+
+		public void fail() {
+			this.last.get().completeExceptionally(new IllegalStateException("The work fails"));
+		}
+
+		public int runs() {
+			return this.runs.get();
 		}
 
 	}

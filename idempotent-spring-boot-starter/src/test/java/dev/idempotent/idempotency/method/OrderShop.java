@@ -74,6 +74,12 @@ final class OrderShop {
 		((AbstractPlatformTransactionManager) this.manager).setGlobalRollbackOnParticipationFailure(false);
 	}
 
+	void withoutSynchronizations(boolean without) {
+		((AbstractPlatformTransactionManager) this.manager)
+			.setTransactionSynchronization(without ? AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER
+					: AbstractPlatformTransactionManager.SYNCHRONIZATION_ALWAYS);
+	}
+
 	void placeForgivingly(String key) {
 		this.orders.forgivingly(key);
 	}
@@ -95,6 +101,10 @@ final class OrderShop {
 
 	void nested(Runnable work) {
 		run(TransactionDefinition.PROPAGATION_NESTED, work);
+	}
+
+	void nestedOrAlone(boolean nested, Runnable work) {
+		run(nested ? TransactionDefinition.PROPAGATION_NESTED : TransactionDefinition.PROPAGATION_REQUIRES_NEW, work);
 	}
 
 	void readOnly(Runnable work) {

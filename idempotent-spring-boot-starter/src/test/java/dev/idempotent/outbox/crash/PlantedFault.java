@@ -13,6 +13,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -76,7 +77,7 @@ enum PlantedFault {
 
 	EventTable plant(DataSource dataSource, String tablePrefix, PayloadEncryption encryption) {
 		JdbcClient database = JdbcClient.create(dataSource);
-		return new EventTable(dataSource, tablePrefix, encryption) {
+		return new EventTable(new OwnTransactions(dataSource), tablePrefix, encryption) {
 
 			private final Map<Long, SerializedEvent> delivered = new ConcurrentHashMap<>();
 

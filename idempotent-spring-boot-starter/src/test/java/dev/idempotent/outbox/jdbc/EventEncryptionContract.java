@@ -20,6 +20,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -88,7 +89,8 @@ abstract class EventEncryptionContract extends EventTableSteps {
 		endLeases();
 		table().bury(failures(claim(), "broken"));
 		assertThat(storedPayload(fixture().tables().dead())).isEqualTo(stored);
-		new JdbcDeadEvents(fixture().dataSource(), fixture().tables().prefix()).retry(DeadFilter.ALL);
+		new JdbcDeadEvents(new OwnTransactions(fixture().dataSource()), fixture().tables().prefix())
+			.retry(DeadFilter.ALL);
 		assertThat(facts(claim())).containsExactly(EventFacts.of(event, 1));
 	}
 

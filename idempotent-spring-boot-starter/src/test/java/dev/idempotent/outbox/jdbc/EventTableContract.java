@@ -22,7 +22,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.transaction.TransactionGuard;
 import dev.idempotent.outbox.EventFacts;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
@@ -34,6 +33,8 @@ import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.Look;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.transaction.OwnTransactions;
+import dev.idempotent.transaction.TransactionGuard;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -97,7 +98,8 @@ abstract class EventTableContract extends EventTableSteps {
 
 	@Test
 	void commitsIndependentlyBehindAProxyThatJoinsTransactions() {
-		EventTable proxied = new EventTable(new TransactionAwareDataSourceProxy(fixture().dataSource()),
+		EventTable proxied = new EventTable(
+				new OwnTransactions(new TransactionAwareDataSourceProxy(fixture().dataSource())),
 				fixture().tables().prefix(), PayloadEncryption.NONE);
 		assertThat(proxied.transactionResource()).isSameAs(fixture().dataSource());
 		inTransaction(() -> {
@@ -537,7 +539,8 @@ abstract class EventTableContract extends EventTableSteps {
 
 	@Test
 	void saysWhichTablesAreMissing() {
-		EventTable without = new EventTable(fixture().dataSource(), "missing_", PayloadEncryption.NONE);
+		EventTable without = new EventTable(new OwnTransactions(fixture().dataSource()), "missing_",
+				PayloadEncryption.NONE);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> inTransaction(() -> without.append(List.of(unordered("one")))))
 			.withMessageContaining("missing_event")

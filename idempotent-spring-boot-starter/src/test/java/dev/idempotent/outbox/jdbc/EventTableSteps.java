@@ -27,6 +27,7 @@ import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.Look;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -207,7 +208,8 @@ abstract class EventTableSteps {
 
 		private static Fixture on(DataSource dataSource, Database database, OutboxTables tables,
 				PayloadEncryption encryption) {
-			return new Fixture(dataSource, database, tables, new EventTable(dataSource, tables.prefix(), encryption));
+			return new Fixture(dataSource, database, tables,
+					new EventTable(new OwnTransactions(dataSource), tables.prefix(), encryption));
 		}
 
 		/**

@@ -29,18 +29,22 @@ import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
+import dev.idempotent.outbox.jdbc.OutboxOperations.LateEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Position;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -113,6 +117,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 			assertThat(fresh(pool).pending(ALL, null, 5).events()).hasSize(1);
 			assertThat(fresh(pool).blocked(ALL, null, 5).events()).hasSize(1);
 			assertThat(fresh(pool).delayed(ALL, null, 5).events()).isEmpty();
+			assertThat(fresh(pool).late()).isEmpty();
 			assertThat(fresh(pool).skipBlocked(ALL)).isOne();
 			assertThat(fresh(pool).discardBlocked(ALL)).isZero();
 			assertThat(fresh(pool).retryBlocked(ALL)).isZero();
@@ -120,11 +125,45 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	private OutboxOperations fresh(HikariDataSource pool) {
-		return new OutboxOperations(pool, fixture().tables().prefix(), PayloadEncryption.NONE);
+		return new OutboxOperations(new OwnTransactions(pool), fixture().tables().prefix(), PayloadEncryption.NONE);
 	}
 
 	private ListedEvent pendingOne() {
 		return operations().pending(ALL, null, 5).events().get(0);
+	}
+
+	@Test
+	void findsTheEventThatIsLate() {
+		assertThat(operations().late()).isEmpty();
+		append(ordered("key", "first"), ordered("key", "next"), unordered("young"));
+		template().update("update " + events() + " set created_at = " + longAgo() + " where type <> 'young'");
+		LateEvent late = operations().late().orElseThrow();
+		assertThat(late.type()).isEqualTo("first");
+		assertThat(late.topic()).isEqualTo(TOPIC);
+		assertThat(late.age()).isGreaterThan(HOUR);
+		assertThat(late.leased()).isFalse();
+		assertThat(late.locked()).isFalse();
+		assertThat(operations().pending(new DeadFilter(UUID.fromString(late.id()), null, null), null, 5).events())
+			.hasSize(1);
+		assertThat(claim()).isNotEmpty();
+		assertThat(operations().late().orElseThrow().leased()).isTrue();
+		operations().pause(TOPIC);
+		assertThat(operations().late()).isEmpty();
+		operations().resume(TOPIC);
+	}
+
+	@Test
+	void tellsWhetherTheLateEventIsLocked() {
+		append("one");
+		new TransactionTemplate(new JdbcTransactionManager(fixture().dataSource())).executeWithoutResult((status) -> {
+			template().update("update " + events() + " set attempts = 0");
+			assertThat(operations().late().orElseThrow().locked()).isTrue();
+		});
+		assertThat(operations().late().orElseThrow().locked()).isFalse();
+	}
+
+	private String longAgo() {
+		return fixture().database().millisFromNow().replace("?", "-7200000");
 	}
 
 	@Test
@@ -511,16 +550,17 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	@Test
 	void retriesAnEventOnceEvenIfItDiesAgain() {
 		bury(IntStream.range(0, 600).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		JdbcDeadEvents fruitless = new JdbcDeadEvents(new DelegatingDataSource(fixture().dataSource()) {
+		JdbcDeadEvents fruitless = new JdbcDeadEvents(
+				new OwnTransactions(new DelegatingDataSource(fixture().dataSource()) {
 
-			@Override
-			public Connection getConnection() throws SQLException {
-				List<Claim> retried = claim();
-				table().bury(failures(retried, "refused"));
-				return super.getConnection();
-			}
+					@Override
+					public Connection getConnection() throws SQLException {
+						List<Claim> retried = claim();
+						table().bury(failures(retried, "refused"));
+						return super.getConnection();
+					}
 
-		}, fixture().tables().prefix());
+				}), fixture().tables().prefix());
 		assertThat(fruitless.retry(ALL)).isEqualTo(600);
 	}
 
@@ -577,7 +617,8 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void doesNotQueryMissingTablesAgain() {
-		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), "late_", PayloadEncryption.NONE);
+		OutboxOperations lost = new OutboxOperations(new OwnTransactions(fixture().dataSource()), "late_",
+				PayloadEncryption.NONE);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary)
 			.withMessage("The tables of the outbox do not exist");
@@ -662,15 +703,17 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	}
 
 	private OutboxTableCheck check(String prefix) {
-		return new OutboxTableCheck(fixture().dataSource(), prefix.isEmpty() ? fixture().tables().prefix() : prefix);
+		return new OutboxTableCheck(new OwnTransactions(fixture().dataSource()),
+				prefix.isEmpty() ? fixture().tables().prefix() : prefix);
 	}
 
 	final OutboxOperations operations() {
-		return new OutboxOperations(fixture().dataSource(), fixture().tables().prefix(), PayloadEncryption.NONE);
+		return new OutboxOperations(new OwnTransactions(fixture().dataSource()), fixture().tables().prefix(),
+				PayloadEncryption.NONE);
 	}
 
 	private JdbcDeadEvents deadEvents() {
-		return new JdbcDeadEvents(fixture().dataSource(), fixture().tables().prefix());
+		return new JdbcDeadEvents(new OwnTransactions(fixture().dataSource()), fixture().tables().prefix());
 	}
 
 	private TopicControl control() {

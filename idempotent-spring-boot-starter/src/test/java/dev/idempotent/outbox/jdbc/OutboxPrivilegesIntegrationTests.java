@@ -12,6 +12,7 @@ import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.jdbc.EventTableSteps.Fixture;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -135,7 +136,7 @@ class OutboxPrivilegesIntegrationTests {
 		new TransactionTemplate(new JdbcTransactionManager(this.pool)).executeWithoutResult((status) -> {
 			execute("lock table privileges_event");
 			assertThatExceptionOfType(CannotAcquireLockException.class)
-				.isThrownBy(() -> new OutboxTableCheck(this.pool, "privileges_").hasTables())
+				.isThrownBy(() -> new OutboxTableCheck(new OwnTransactions(this.pool), "privileges_").hasTables())
 				.withMessageContaining("locked the table privileges_event");
 		});
 	}
@@ -246,7 +247,7 @@ class OutboxPrivilegesIntegrationTests {
 		try (HikariDataSource relay = postgres.connect()) {
 			relay.setConnectionInitSql("set role relay");
 			assertThatExceptionOfType(IdempotentConfigurationException.class)
-				.isThrownBy(() -> new OutboxTableCheck(relay, "privileges_").requirePrivileges())
+				.isThrownBy(() -> new OutboxTableCheck(new OwnTransactions(relay), "privileges_").requirePrivileges())
 				.withMessageContaining("The outbox relay could not remove events")
 				.withMessageContaining(cause);
 		}

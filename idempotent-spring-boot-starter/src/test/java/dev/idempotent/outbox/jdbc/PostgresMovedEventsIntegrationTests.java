@@ -7,6 +7,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -82,7 +83,7 @@ class PostgresMovedEventsIntegrationTests extends EventTableSteps {
 		append("one");
 		table().bury(failures(claim(), "refused"));
 		ignore("insert", "moved_event");
-		fails(() -> new JdbcDeadEvents(fixture.dataSource(), "moved_").retry(DeadFilter.ALL));
+		fails(() -> new JdbcDeadEvents(new OwnTransactions(fixture.dataSource()), "moved_").retry(DeadFilter.ALL));
 		assertThat(typesIn("moved_dead")).containsExactly("one");
 	}
 
@@ -91,7 +92,7 @@ class PostgresMovedEventsIntegrationTests extends EventTableSteps {
 		append(ordered("key", "one"));
 		table().block(failures(claim(), "refused"));
 		ignore("insert", "moved_dead");
-		fails(() -> new OutboxOperations(fixture.dataSource(), "moved_", PayloadEncryption.NONE)
+		fails(() -> new OutboxOperations(new OwnTransactions(fixture.dataSource()), "moved_", PayloadEncryption.NONE)
 			.skipBlocked(DeadFilter.ALL));
 		assertThat(typesIn(events())).containsExactly("one");
 	}

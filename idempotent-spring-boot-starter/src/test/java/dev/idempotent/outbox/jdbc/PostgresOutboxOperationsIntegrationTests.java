@@ -6,6 +6,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -43,7 +44,8 @@ class PostgresOutboxOperationsIntegrationTests extends OutboxOperationsContract 
 		template().execute("alter table unfit_event alter column id set " + change);
 		try {
 			assertThatExceptionOfType(IdempotentConfigurationException.class)
-				.isThrownBy(() -> new OutboxTableCheck(fixture().dataSource(), "unfit_").requireIncreasingRows())
+				.isThrownBy(() -> new OutboxTableCheck(new OwnTransactions(fixture().dataSource()), "unfit_")
+					.requireIncreasingRows())
 				.withMessageContainingAll(message, "another order")
 				.satisfies((ex) -> assertThat(ex.getAction()).contains(action, "idempotent.outbox.order=none"));
 		}

@@ -32,6 +32,7 @@ import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.relay.Settlement.Rules;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -315,7 +316,7 @@ abstract class HandlerWorkersRules {
 		private volatile CountDownLatch released = new CountDownLatch(0);
 
 		Claims(DataSource dataSource) {
-			super(dataSource, "relay_", PayloadEncryption.NONE);
+			super(new OwnTransactions(dataSource), "relay_", PayloadEncryption.NONE);
 		}
 
 		@Override

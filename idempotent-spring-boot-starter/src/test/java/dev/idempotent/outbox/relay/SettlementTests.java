@@ -21,6 +21,7 @@ import dev.idempotent.outbox.jdbc.EventTable.Look;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.LostCommitReplies;
+import dev.idempotent.transaction.OwnTransactions;
 import org.h2.Driver;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,11 +48,13 @@ class SettlementTests {
 	private final DataSource database = new SimpleDriverDataSource(new Driver(),
 			"jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 
-	private final EventTable other = new EventTable(this.database, "outbox_", PayloadEncryption.NONE);
+	private final EventTable other = new EventTable(new OwnTransactions(this.database), "outbox_",
+			PayloadEncryption.NONE);
 
 	private boolean lost;
 
-	private final EventTable table = new EventTable(new LostCommitReplies(this.database, this::loseOnce), "outbox_",
+	private final EventTable table = new EventTable(
+			new OwnTransactions(new LostCommitReplies(this.database, this::loseOnce)), "outbox_",
 			PayloadEncryption.NONE);
 
 	private Claim claim;

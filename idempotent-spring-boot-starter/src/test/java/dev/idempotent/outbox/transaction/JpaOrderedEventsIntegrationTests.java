@@ -1,11 +1,13 @@
 package dev.idempotent.outbox.transaction;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
@@ -194,6 +196,19 @@ class JpaOrderedEventsIntegrationTests {
 		assertThat(value()).isEqualTo("changed");
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void writesAnEntityThatIsThePayloadWithItsVersion(boolean listed) {
+		inTransaction(() -> {
+			Price price = entities().find(Price.class, "one");
+			price.value = "changed";
+			context.getBean(Outbox.class).append(OutboxEvent.of("changed", listed ? List.of(price) : price));
+		});
+		assertThat(database().sql("select payload from jpa_ordering_event").query(byte[].class).single())
+			.asString(StandardCharsets.UTF_8)
+			.contains("\"version\":1");
+	}
+
 	@Test
 	void appendsEventsOfSerializableTransactions() {
 		for (int i = 0; i < 3; i++) {
@@ -308,6 +323,7 @@ class JpaOrderedEventsIntegrationTests {
 	static class Price extends Named {
 
 		@Version
+		@JsonProperty
 		protected int version;
 
 	}

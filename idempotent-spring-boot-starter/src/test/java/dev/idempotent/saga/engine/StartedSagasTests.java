@@ -17,6 +17,7 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,8 +43,8 @@ class StartedSagasTests {
 
 	private final HikariDataSource dataSource = new HikariDataSource();
 
-	private final SagaStore store = new JdbcSagaStore(this.dataSource, "saga_", Duration.ofSeconds(1),
-			Duration.ofMinutes(10));
+	private final SagaStore store = new JdbcSagaStore(new OwnTransactions(this.dataSource), "saga_",
+			Duration.ofSeconds(1), Duration.ofMinutes(10));
 
 	private final List<IdempotencyKey> handedOver = new ArrayList<>();
 

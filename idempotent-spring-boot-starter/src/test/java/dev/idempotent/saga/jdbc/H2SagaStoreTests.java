@@ -14,6 +14,7 @@ import dev.idempotent.saga.engine.SagaSamples;
 import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.StatusChange;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -44,7 +45,7 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 		pool.setJdbcUrl("jdbc:h2:mem:ignoring_case;IGNORECASE=TRUE");
 		try (pool) {
 			assertThat(SagaRows.create(pool, "h2", "saga_").steps()).isZero();
-			SagaStore sagas = new JdbcSagaStore(pool, "saga_", MINUTE, Duration.ofMinutes(10));
+			SagaStore sagas = new JdbcSagaStore(new OwnTransactions(pool), "saga_", MINUTE, Duration.ofMinutes(10));
 			List<JournalEntry> steps = List.of(SagaSamples.done("hold", 1), SagaSamples.done("HOLD", 2));
 			sagas.insert(this.saga, steps);
 			sagas.change(this.saga.owner(),
@@ -52,8 +53,12 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 					List.of());
 			sagas.change(this.saga.owner(),
 					new StatusChange(SagaStatus.COMPENSATING, SagaStatus.HALTED, null, "refused", MINUTE), List.of());
-			assertThat(new JdbcSagaAdministration(pool, "saga_").skip(this.saga.id(), "HOLD", "by hand")).isTrue();
-			assertThat(new JdbcSagaAdministration(pool, "saga_").skip(this.saga.id(), "Hold", "by hand")).isFalse();
+			assertThat(new JdbcSagaAdministration(new OwnTransactions(pool), "saga_").skip(this.saga.id(), "HOLD",
+					"by hand"))
+				.isTrue();
+			assertThat(new JdbcSagaAdministration(new OwnTransactions(pool), "saga_").skip(this.saga.id(), "Hold",
+					"by hand"))
+				.isFalse();
 			assertThat(Objects.requireNonNull(sagas.find(this.saga.id())).journal())
 				.extracting((step) -> step.entry().state())
 				.containsExactly(StepState.DONE, StepState.SKIPPED);
@@ -75,7 +80,8 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 
 	@Override
 	protected SagaStore store(Duration lockTimeout) {
-		return new JdbcSagaStore(pool(lockTimeout), rows.tables().prefix(), lockTimeout, Duration.ofMinutes(10));
+		return new JdbcSagaStore(new OwnTransactions(pool(lockTimeout)), rows.tables().prefix(), lockTimeout,
+				Duration.ofMinutes(10));
 	}
 
 	@Override

@@ -17,6 +17,7 @@ import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStoreContract;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
@@ -41,12 +42,13 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 
 	@Override
 	protected SagaStore store(Duration lockTimeout) {
-		return new JdbcSagaStore(rows().dataSource(), rows().tables().prefix(), lockTimeout, Duration.ofMinutes(10));
+		return new JdbcSagaStore(new OwnTransactions(rows().dataSource()), rows().tables().prefix(), lockTimeout,
+				Duration.ofMinutes(10));
 	}
 
 	@Override
 	protected SagaAdministration administration() {
-		return new JdbcSagaAdministration(rows().dataSource(), rows().tables().prefix());
+		return new JdbcSagaAdministration(new OwnTransactions(rows().dataSource()), rows().tables().prefix());
 	}
 
 	@Override
@@ -61,7 +63,8 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 
 	@Override
 	protected int sweep() {
-		return new JdbcSagaAdministration(rows().dataSource(), rows().tables().prefix()).sweeper(Duration.ofMinutes(1))
+		return new JdbcSagaAdministration(new OwnTransactions(rows().dataSource()), rows().tables().prefix())
+			.sweeper(Duration.ofMinutes(1))
 			.sweep();
 	}
 
@@ -193,8 +196,9 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 
 	@Test
 	void joinsATransactionBehindAProxy() {
-		SagaStore proxied = new JdbcSagaStore(new TransactionAwareDataSourceProxy(rows().dataSource()),
-				rows().tables().prefix(), LEASE, Duration.ofMinutes(10));
+		SagaStore proxied = new JdbcSagaStore(
+				new OwnTransactions(new TransactionAwareDataSourceProxy(rows().dataSource())), rows().tables().prefix(),
+				LEASE, Duration.ofMinutes(10));
 		transactions().executeWithoutResult((status) -> {
 			assertThat(proxied.insertInTransaction(this.saga)).isTrue();
 			assertThat(proxied.find(this.saga.id())).isNull();

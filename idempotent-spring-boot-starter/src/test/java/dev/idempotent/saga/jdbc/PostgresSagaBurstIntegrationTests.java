@@ -17,6 +17,7 @@ import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -63,8 +64,9 @@ class PostgresSagaBurstIntegrationTests {
 		HikariDataSource pool = postgres.connect();
 		pool.setMaximumPoolSize(1);
 		this.rows = SagaRows.create(pool, "postgresql", "b" + UUID.randomUUID().toString().replace('-', '_') + "_");
-		this.store = new JdbcSagaStore(pool, this.rows.tables().prefix(), LEASE, Duration.ofMinutes(10));
-		this.administration = new JdbcSagaAdministration(pool, this.rows.tables().prefix());
+		this.store = new JdbcSagaStore(new OwnTransactions(pool), this.rows.tables().prefix(), LEASE,
+				Duration.ofMinutes(10));
+		this.administration = new JdbcSagaAdministration(new OwnTransactions(pool), this.rows.tables().prefix());
 		this.transactions = new TransactionTemplate(new DataSourceTransactionManager(pool));
 		this.reads = new RowReads(pool);
 		for (String table : List.of(this.rows.tables().instance(), this.rows.tables().step())) {

@@ -10,6 +10,7 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaSamples;
 import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -72,12 +73,14 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 		try (HikariDataSource pool = postgres.connect()) {
 			pool.setConnectionInitSql("set role saga_reader");
 			assertThatExceptionOfType(IdempotentConfigurationException.class)
-				.isThrownBy(
-						() -> new JdbcSagaStore(pool, rows.tables().prefix(), LEASE, Duration.ofMinutes(10)).verify())
+				.isThrownBy(() -> new JdbcSagaStore(new OwnTransactions(pool), rows.tables().prefix(), LEASE,
+						Duration.ofMinutes(10))
+					.verify())
 				.withMessageContaining("may not update or delete rows of the table " + rows.tables().step());
 			admin.execute("grant update, delete on " + rows.tables().step() + " to saga_reader");
-			assertThatNoException().isThrownBy(
-					() -> new JdbcSagaStore(pool, rows.tables().prefix(), LEASE, Duration.ofMinutes(10)).verify());
+			assertThatNoException().isThrownBy(() -> new JdbcSagaStore(new OwnTransactions(pool),
+					rows.tables().prefix(), LEASE, Duration.ofMinutes(10))
+				.verify());
 		}
 		finally {
 			admin.execute("drop owned by saga_reader");
@@ -112,8 +115,8 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 		transactions().executeWithoutResult((status) -> {
 			rows.template().execute("lock table " + rows.tables().step());
 			assertThatExceptionOfType(CannotAcquireLockException.class)
-				.isThrownBy(() -> new JdbcSagaStore(rows.dataSource(), rows.tables().prefix(), LEASE,
-						Duration.ofMinutes(10))
+				.isThrownBy(() -> new JdbcSagaStore(new OwnTransactions(rows.dataSource()), rows.tables().prefix(),
+						LEASE, Duration.ofMinutes(10))
 					.verify())
 				.withMessageContaining("locked the table " + rows.tables().step());
 		});
@@ -125,7 +128,8 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 	@Test
 	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
 	void freesASagaIfTheTransactionOfItsStepFallsSilent() {
-		SagaStore dead = new JdbcSagaStore(rows.dataSource(), rows.tables().prefix(), LEASE, Duration.ofMillis(200));
+		SagaStore dead = new JdbcSagaStore(new OwnTransactions(rows.dataSource()), rows.tables().prefix(), LEASE,
+				Duration.ofMillis(200));
 		this.store.insert(this.saga, List.of());
 		assertThatExceptionOfType(TransactionException.class)
 			.isThrownBy(() -> transactions().executeWithoutResult((status) -> {
@@ -140,7 +144,7 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 
 	@Test
 	void limitsTheSilenceOfNoTransactionThatStartsASaga() {
-		SagaStore starting = new JdbcSagaStore(rows.dataSource(), rows.tables().prefix(), LEASE,
+		SagaStore starting = new JdbcSagaStore(new OwnTransactions(rows.dataSource()), rows.tables().prefix(), LEASE,
 				Duration.ofMillis(200));
 		String limit = "select current_setting('idle_in_transaction_session_timeout')";
 		transactions().executeWithoutResult((status) -> {
@@ -159,7 +163,8 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 	void worksWithAnyProtocol(String setting) {
 		HikariDataSource pool = postgres.connect(postgres.url() + "?" + setting);
 		pool.setMaximumPoolSize(1);
-		SagaStore sagas = new JdbcSagaStore(pool, rows.tables().prefix(), LEASE, Duration.ofMinutes(10));
+		SagaStore sagas = new JdbcSagaStore(new OwnTransactions(pool), rows.tables().prefix(), LEASE,
+				Duration.ofMinutes(10));
 		assertThat(sagas.insert(this.saga, this.done)).isTrue();
 		for (int i = 0; i < 12; i++) {
 			assertThat(sagas.find(this.saga.id())).isNotNull();

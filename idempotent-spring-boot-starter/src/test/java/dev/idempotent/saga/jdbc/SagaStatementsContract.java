@@ -17,6 +17,7 @@ import dev.idempotent.saga.engine.FailureClassifier;
 import dev.idempotent.saga.engine.SagaDefinition;
 import dev.idempotent.saga.engine.SagaEngine;
 import dev.idempotent.saga.engine.SagaSettings;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -60,7 +61,8 @@ abstract class SagaStatementsContract {
 		this.log = new StatementLog(this.rows.dataSource());
 		this.work = new JdbcTemplate(this.log);
 		this.engine = new SagaEngine(
-				new JdbcSagaStore(this.log, this.rows.tables().prefix(), MINUTE, Duration.ofMinutes(10)),
+				new JdbcSagaStore(new OwnTransactions(this.log), this.rows.tables().prefix(), MINUTE,
+						Duration.ofMinutes(10)),
 				new DataSourceTransactionManager(this.log),
 				new SagaSettings("process", MINUTE, MINUTE, 3, 1, Duration.ZERO, MINUTE, MINUTE),
 				new FailureClassifier(), PayloadEncryption.NONE, List.of());

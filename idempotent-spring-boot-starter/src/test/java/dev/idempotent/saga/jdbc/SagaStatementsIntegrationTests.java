@@ -19,6 +19,7 @@ import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -64,7 +65,8 @@ class SagaStatementsIntegrationTests {
 			}
 
 		};
-		this.store = new JdbcSagaStore(this.counting, "saga_statements_", LEASE, Duration.ofMinutes(10));
+		this.store = new JdbcSagaStore(new OwnTransactions(this.counting), "saga_statements_", LEASE,
+				Duration.ofMinutes(10));
 		this.transactions = new TransactionTemplate(new DataSourceTransactionManager(this.counting));
 	}
 

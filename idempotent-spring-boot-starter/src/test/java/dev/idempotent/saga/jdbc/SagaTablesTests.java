@@ -6,6 +6,7 @@ import java.util.UUID;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -65,7 +66,8 @@ class SagaTablesTests {
 
 		};
 		assertThatExceptionOfType(IdempotentConfigurationException.class)
-			.isThrownBy(new JdbcSagaStore(router, "saga_", Duration.ofSeconds(1), Duration.ofMinutes(10))::verify)
+			.isThrownBy(new JdbcSagaStore(new OwnTransactions(router), "saga_", Duration.ofSeconds(1),
+					Duration.ofMinutes(10))::verify)
 			.withMessageContaining("routes to several databases");
 	}
 
@@ -75,7 +77,8 @@ class SagaTablesTests {
 	}
 
 	private JdbcSagaStore store(String prefix) {
-		return new JdbcSagaStore(this.dataSource, prefix, Duration.ofSeconds(1), Duration.ofMinutes(10));
+		return new JdbcSagaStore(new OwnTransactions(this.dataSource), prefix, Duration.ofSeconds(1),
+				Duration.ofMinutes(10));
 	}
 
 }

@@ -21,6 +21,7 @@ import dev.idempotent.saga.engine.SagaSettings;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,7 +53,8 @@ class UnreadableSagaTests {
 	void createTables() {
 		this.pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
 		this.rows = SagaRows.create(this.pool, "h2", "saga_");
-		this.store = new JdbcSagaStore(this.pool, this.rows.tables().prefix(), HOUR, Duration.ofMinutes(10));
+		this.store = new JdbcSagaStore(new OwnTransactions(this.pool), this.rows.tables().prefix(), HOUR,
+				Duration.ofMinutes(10));
 		this.engine = engine(PayloadEncryption.NONE);
 	}
 

@@ -11,6 +11,7 @@ import jakarta.persistence.ElementCollection;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
+import jakarta.persistence.Version;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.validation.constraints.NotBlank;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
@@ -67,6 +68,35 @@ class JpaApplication {
 
 	}
 
+	@Entity(name = "Tally")
+	static class Tally {
+
+		@Id
+		@SuppressWarnings("NullAway.Init")
+		private String name;
+
+		@Version
+		private int version;
+
+		private int count;
+
+		protected Tally() {
+		}
+
+		Tally(String name) {
+			this.name = name;
+		}
+
+		public int getVersion() {
+			return this.version;
+		}
+
+		public int getCount() {
+			return this.count;
+		}
+
+	}
+
 	@RestController
 	static class Items {
 
@@ -91,6 +121,19 @@ class JpaApplication {
 		ResponseEntity<?> add(@PathVariable String code, @RequestParam String name) {
 			this.entities.persist(new Item(name, code, List.of()));
 			return ResponseEntity.created(URI.create("/items/" + name)).build();
+		}
+
+		/**
+		 * The database generates the version at the flush.
+		 */
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/versioned-items/{code}")
+		ResponseEntity<Tally> count(@PathVariable String code, @RequestParam String name) {
+			Tally tally = new Tally(name);
+			this.entities.persist(tally);
+			this.entities.flush();
+			tally.count = 7;
+			return ResponseEntity.ok(tally);
 		}
 
 		@Idempotent(guarantee = Guarantee.TRANSACTION)

@@ -68,6 +68,14 @@ class JpaTransactionRulesIntegrationTests extends TransactionRules {
 		assertThat(items(attempt)).isOne();
 	}
 
+	@Test
+	void rendersTheVersionOfAnEntity() {
+		Attempt attempt = new Attempt("/versioned-items/", "versioned");
+		HttpResponse<byte[]> first = attempt.send();
+		assertThat(text(first)).contains("\"version\":1", "\"count\":7");
+		attempt.assertReplayed(first, attempt.send());
+	}
+
 	private int items(Attempt attempt) {
 		return application().bean(JpaApplication.Items.class).count(attempt.name);
 	}

@@ -1,12 +1,14 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.autoconfigure;
 
 import java.sql.Connection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-import javax.sql.DataSource;
-
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.DatabaseRequirements;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.transaction.OwnTransactions;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
 
@@ -20,20 +22,20 @@ public final class DeploymentTable {
 
 	private static final int LONGEST_CONTENT = 1000;
 
-	private final NonTransactionalConnections connections;
+	private final OwnTransactions transactions;
 
 	private final String name;
 
 	/**
 	 * Creates a table.
-	 * @param dataSource the database
+	 * @param transactions the database
 	 * @param prefix what precedes {@code deployment} in the name of the table
 	 */
-	public DeploymentTable(DataSource dataSource, String prefix) {
+	public DeploymentTable(OwnTransactions transactions, String prefix) {
 		if (!Database.isTableName(prefix)) {
 			throw new IllegalArgumentException("'%s' is not a valid table prefix".formatted(prefix));
 		}
-		this.connections = new NonTransactionalConnections(dataSource);
+		this.transactions = transactions;
 		this.name = prefix + SUFFIX;
 	}
 
@@ -53,7 +55,7 @@ public final class DeploymentTable {
 	 * @throws DataAccessException if the database does not answer
 	 */
 	public Map<String, Map<String, String>> read() {
-		return this.connections.runInTransaction((connection) -> {
+		return this.transactions.runInTransaction((connection) -> {
 			DatabaseRequirements.requireUnlocked(connection, this.name);
 			Map<String, Map<String, String>> all = new HashMap<>();
 			Statements.query(connection, "select namespace, attribute, content from " + this.name, List.of(),
@@ -94,8 +96,8 @@ public final class DeploymentTable {
 	}
 
 	private void change(String sql, Object... parameters) {
-		int unused = NonTransactionalConnections.repeat(
-				() -> this.connections.run((Connection connection) -> Statements.update(connection, sql, parameters)));
+		int unused = OwnTransactions.repeat(
+				() -> this.transactions.run((Connection connection) -> Statements.update(connection, sql, parameters)));
 	}
 
 	private static String limited(String content) {

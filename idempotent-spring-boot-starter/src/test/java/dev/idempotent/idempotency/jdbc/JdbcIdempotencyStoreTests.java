@@ -12,7 +12,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
-import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -24,13 +24,12 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Tests for {@link JdbcIdempotencyStore} and {@link NonTransactionalConnections} within
- * the transactions and with the settings of an application.
+ * Tests for {@link JdbcIdempotencyStore} and {@link OwnTransactions} within the
+ * transactions and with the settings of an application.
  */
-class NonTransactionalConnectionsTests {
+class JdbcIdempotencyStoreTests {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -42,7 +41,8 @@ class NonTransactionalConnectionsTests {
 
 	@Test
 	void keepsItsClaimWhenTheCallersTransactionRollsBack() {
-		JdbcIdempotencyStore store = new JdbcIdempotencyStore(this.table.dataSource(), this.table.name());
+		JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(this.table.dataSource()),
+				this.table.name());
 		claimInATransactionThatRollsBack(store);
 		assertThat(store.claim(this.key, REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
 	}
@@ -51,7 +51,7 @@ class NonTransactionalConnectionsTests {
 	void keepsItsClaimBehindADataSourceThatJoinsTransactions() {
 		TransactionAwareDataSourceProxy joining = new TransactionAwareDataSourceProxy(
 				new TransactionAwareDataSourceProxy(this.table.dataSource()));
-		JdbcIdempotencyStore store = new JdbcIdempotencyStore(joining, this.table.name());
+		JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(joining), this.table.name());
 		claimInATransactionThatRollsBack(store);
 		assertThat(store.claim(this.key, REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
 	}
@@ -60,33 +60,20 @@ class NonTransactionalConnectionsTests {
 	void commitsWithoutAutoCommitAndRestoresTheConnection() throws SQLException {
 		try (Connection only = this.table.dataSource().getConnection()) {
 			only.setAutoCommit(false);
-			JdbcIdempotencyStore store = new JdbcIdempotencyStore(new SingleConnectionDataSource(only, true),
-					this.table.name());
+			JdbcIdempotencyStore store = new JdbcIdempotencyStore(
+					new OwnTransactions(new SingleConnectionDataSource(only, true)), this.table.name());
 			store.claim(this.key, REQUEST, "owner", MINUTE);
 			assertThat(only.getAutoCommit()).isFalse();
 			only.rollback();
 		}
-		assertThat(new JdbcIdempotencyStore(this.table.dataSource(), this.table.name()).claim(this.key, REQUEST,
-				"rival", MINUTE))
-			.isInstanceOf(Claim.Pending.class);
-	}
-
-	@Test
-	void restoresTheIsolationOfAConnectionAfterAFailure() throws SQLException {
-		try (Connection only = this.table.dataSource().getConnection()) {
-			only.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
-			NonTransactionalConnections connections = new NonTransactionalConnections(
-					new SingleConnectionDataSource(only, true));
-			assertThatIllegalStateException().isThrownBy(() -> connections.runInTransaction((connection) -> {
-				throw new IllegalStateException("The work fails");
-			}));
-			assertThat(only.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
-		}
+		assertThat(new JdbcIdempotencyStore(new OwnTransactions(this.table.dataSource()), this.table.name())
+			.claim(this.key, REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
 	}
 
 	@Test
 	void explainsHowToCreateAMissingTable() {
-		JdbcIdempotencyStore store = new JdbcIdempotencyStore(this.table.dataSource(), "no_such_table");
+		JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(this.table.dataSource()),
+				"no_such_table");
 		assertThatExceptionOfType(IdempotencyStoreException.class)
 			.isThrownBy(() -> store.claim(this.key, REQUEST, "owner", MINUTE))
 			.isNotInstanceOf(IdempotencyStoreUnavailableException.class)
@@ -95,7 +82,8 @@ class NonTransactionalConnectionsTests {
 
 	@Test
 	void rejectsATokenThatIsTooLong() {
-		JdbcIdempotencyStore store = new JdbcIdempotencyStore(this.table.dataSource(), this.table.name());
+		JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(this.table.dataSource()),
+				this.table.name());
 		assertThatExceptionOfType(IdempotencyStoreException.class)
 			.isThrownBy(() -> store.claim(this.key, REQUEST, "t".repeat(129), MINUTE))
 			.isNotInstanceOf(IdempotencyStoreUnavailableException.class)
@@ -118,7 +106,8 @@ class NonTransactionalConnectionsTests {
 
 	@Test
 	void findsItsTableInASchema() {
-		JdbcIdempotencyStore store = new JdbcIdempotencyStore(this.table.dataSource(), "public." + this.table.name());
+		JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(this.table.dataSource()),
+				"public." + this.table.name());
 		assertThat(store.claim(this.key, REQUEST, "owner", MINUTE)).isEqualTo(new Claim.Acquired());
 	}
 

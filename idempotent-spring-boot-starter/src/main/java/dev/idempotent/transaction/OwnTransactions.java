@@ -1,7 +1,8 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -10,7 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
@@ -23,23 +24,24 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.work.Workers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Connections that do not participate in a transaction of the calling thread. They are
- * returned with their original settings. A thread that already holds a connection of the
- * same pool waits at most 2 seconds for one: as many such threads as the pool has
- * connections would block each other.
+ * Transactions of the library on connections that do not participate in a transaction of
+ * the calling thread. The connections are returned with their original settings. A thread
+ * that already holds a connection of the same pool waits at most 2 seconds for one: as
+ * many such threads as the pool has connections would block each other.
  */
-public final class NonTransactionalConnections {
+public final class OwnTransactions implements AutoCloseable {
 
 	/**
 	 * The tables can be empty for hours and then fill within seconds, before PostgreSQL
@@ -57,9 +59,6 @@ public final class NonTransactionalConnections {
 
 	private static final int MAX_WAITING = 64;
 
-	private static final Executor waiting = new ThreadPoolExecutor(0, MAX_WAITING, 10, TimeUnit.SECONDS,
-			new SynchronousQueue<>(), Workers.daemons("second-connection-"));
-
 	private static final int ATTEMPTS = 20;
 
 	private static final int MOST_DOUBLINGS = 6;
@@ -67,12 +66,49 @@ public final class NonTransactionalConnections {
 	private final DataSource dataSource;
 
 	/**
-	 * Creates a source of connections.
+	 * Wait for the pool instead of threads that hold a connection.
+	 */
+	private final ExecutorService waiting;
+
+	/**
+	 * Creates transactions on a data source.
 	 * @param dataSource provides the connections; a proxy that participates in
 	 * transactions is unwrapped
 	 */
-	public NonTransactionalConnections(DataSource dataSource) {
-		this.dataSource = withoutTransactions(dataSource);
+	public OwnTransactions(DataSource dataSource) {
+		this(dataSource, new ThreadPoolExecutor(0, MAX_WAITING, 10, TimeUnit.SECONDS, new SynchronousQueue<>(),
+				Workers.daemons("second-connection-")));
+	}
+
+	private OwnTransactions(DataSource dataSource, ExecutorService waiting) {
+		this.dataSource = TransactionGuard.target(dataSource);
+		this.waiting = waiting;
+	}
+
+	/**
+	 * Returns transactions on another data source of the application.
+	 * @param other provides the connections
+	 * @return transactions that end with these
+	 */
+	public OwnTransactions on(DataSource other) {
+		return new OwnTransactions(other, this.waiting);
+	}
+
+	/**
+	 * Returns the data source.
+	 * @return the one whose connections transaction managers bind
+	 */
+	public DataSource dataSource() {
+		return this.dataSource;
+	}
+
+	/**
+	 * Ends the threads that wait for connections, without an interrupt: an embedded H2
+	 * would close its file. A thread that holds a connection gets no second one any more.
+	 */
+	@Override
+	public void close() {
+		this.waiting.shutdown();
 	}
 
 	/**
@@ -227,7 +263,7 @@ public final class NonTransactionalConnections {
 
 	private Connection open() {
 		try {
-			return TransactionSynchronizationManager.hasResource(this.dataSource) ? second(this.dataSource)
+			return TransactionSynchronizationManager.hasResource(this.dataSource) ? second()
 					: this.dataSource.getConnection();
 		}
 		// A pool that never reached its database throws an exception of its own type.
@@ -236,10 +272,10 @@ public final class NonTransactionalConnections {
 		}
 	}
 
-	private static Connection second(DataSource pool) throws SQLException {
+	private Connection second() throws SQLException {
 		@Nullable CompletableFuture<Connection> second = null;
 		try {
-			second = CompletableFuture.supplyAsync(() -> waitFor(pool), waiting);
+			second = CompletableFuture.supplyAsync(() -> waitFor(this.dataSource), this.waiting);
 			return second.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (ExecutionException ex) {
@@ -247,7 +283,8 @@ public final class NonTransactionalConnections {
 		}
 		catch (TimeoutException | RejectedExecutionException ex) {
 			giveBackLater(second);
-			throw none(ex);
+			throw this.waiting.isShutdown() ? new SQLNonTransientConnectionException("The application shuts down", ex)
+					: none(ex);
 		}
 		catch (InterruptedException ex) {
 			giveBackLater(second);
@@ -276,16 +313,6 @@ public final class NonTransactionalConnections {
 				"No second connection within " + MAX_WAIT + " for a thread that holds one in its transaction: "
 						+ "increase the size of the pool (spring.datasource.hikari.maximum-pool-size)",
 				ex);
-	}
-
-	/**
-	 * Unwraps proxies that participate in transactions.
-	 * @param dataSource a data source
-	 * @return the data source whose connections transaction managers bind
-	 */
-	public static DataSource withoutTransactions(DataSource dataSource) {
-		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
-				? withoutTransactions(proxy.getTargetDataSource()) : dataSource;
 	}
 
 }
