@@ -8,6 +8,7 @@ import dev.idempotent.autoconfigure.Durations;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
+import dev.idempotent.outbox.jdbc.OutboxOperations.UnservedTopic;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,9 +21,9 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Reports DOWN if the oldest pending event or the last scan of the relay is too old, or
- * the database is unreachable, and UNKNOWN where no relay has scanned the table yet: it
- * does not search the table itself.
+ * Reports DOWN if the oldest pending event, one that nobody claims or the last scan of
+ * the relay is too old, or the database is unreachable, and UNKNOWN where no relay has
+ * scanned the table yet: it does not search the table itself.
  */
 final class OutboxHealthIndicator implements HealthIndicator {
 
@@ -76,11 +77,12 @@ final class OutboxHealthIndicator implements HealthIndicator {
 	private Health of(OutboxSummary summary, OutboxRelay own) {
 		OutboxBacklog backlog = own.lastPass().orElse(null);
 		Health.Builder health = (backlog == null) ? Health.unknown().withDetail("backlog", "not known before a scan")
-				: (isTooOld(backlog.oldestAge()) || isTooOld(backlog.age()) ? Health.down() : Health.up())
+				: (isLate(backlog) ? Health.down() : Health.up())
 					.withDetail("oldestPendingAge", backlog.oldestAge().toString())
 					.withDetail("pending", backlog.events())
 					.withDetail("waiting", backlog.waiting())
 					.withDetail("blocked", backlog.blocked())
+					.withDetail("unserved", backlog.unserved().stream().map(UnservedTopic::topic).toList())
 					.withDetail("complete", backlog.complete())
 					.withDetail("scanned", backlog.age().toString());
 		return health.withDetail("maxAge", this.maxAge.toString())
@@ -90,6 +92,10 @@ final class OutboxHealthIndicator implements HealthIndicator {
 			.withDetail("unavailableDestinations", List.copyOf(own.unavailableDestinations()))
 			.withDetail("pausedTopics", List.copyOf(own.pausedTopics()))
 			.build();
+	}
+
+	private boolean isLate(OutboxBacklog backlog) {
+		return isTooOld(backlog.oldestAge()) || isTooOld(backlog.unservedFor()) || isTooOld(backlog.age());
 	}
 
 	private boolean isTooOld(Duration age) {

@@ -100,6 +100,9 @@ final class OutboxMetrics implements OutboxObserver {
 					of(backlog, OutboxBacklog::waiting));
 			gauge(registry, "outbox.events.blocked", "Events at the last scan that block their keys",
 					of(backlog, OutboxBacklog::blocked));
+			gauge(registry, "outbox.events.unserved",
+					"Due events at the last scan for which this instance has no publisher or handler, at least",
+					of(backlog, OutboxBacklog::unservedEvents));
 			gauge(registry, "outbox.events.delayed", "Events that are to be delivered later, up to 10,000",
 					() -> recent.get((known) -> known.delayed().events()));
 			gauge(registry, "outbox.events.dead", "Dead events, up to 10,000",
@@ -110,6 +113,9 @@ final class OutboxMetrics implements OutboxObserver {
 					pausedTopics::getAsInt);
 			age(registry, "outbox.oldest.age", "Age at the last scan of the oldest event without a failed attempt",
 					of(backlog, (found) -> found.oldestAge().toMillis()));
+			age(registry, "outbox.unserved.age",
+					"How long the oldest event for which this instance has no publisher or handler has been due",
+					of(backlog, (found) -> found.unservedFor().toMillis()));
 			age(registry, "outbox.scan.age", "Time since the last scan of all events",
 					of(backlog, (found) -> found.age().toMillis()));
 		};

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -574,13 +575,24 @@ public class EventTable {
 	 * @return the lanes whose first row is due, and where to go on
 	 */
 	public Chunk scan(long above, int limit) {
+		return scan(above, limit, (topic) -> true);
+	}
+
+	/**
+	 * Reads the next rows of the table.
+	 * @param above the lane behind which to begin; {@link Long#MIN_VALUE} for the first
+	 * @param limit how many rows at most
+	 * @param served the topics that this instance delivers
+	 * @return the lanes whose first row is due and of such a topic, and where to go on
+	 */
+	public Chunk scan(long above, int limit, Predicate<String> served) {
 		String sql = scanSql(above, limit);
 		return (this.database.kind() == Database.POSTGRESQL)
-				? this.database.runAtOnce(sql, List.of(), (statement) -> chunk(statement.getResultSet(), limit))
+				? this.database.runAtOnce(sql, List.of(), (statement) -> chunk(statement.getResultSet(), limit, served))
 				: this.database.query((connection) -> {
 					try (Statement statement = connection.createStatement();
 							ResultSet rows = statement.executeQuery(sql)) {
-						return chunk(rows, limit);
+						return chunk(rows, limit, served);
 					}
 					catch (SQLException ex) {
 						throw Statements.translate(sql, ex);
@@ -602,22 +614,29 @@ public class EventTable {
 				+ "max(case when row_in_lane = 1 and is_fresh = 1 then age end) over () as oldest "
 				+ "from (select e.lane, e.id, e.topic, " + isDue() + " as is_due, case when e.due_at = " + kind.never()
 				+ " then 1 else 0 end as is_blocked, " + fresh + " as is_fresh, " + kind.millisSince("e.created_at")
-				+ " as age, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
+				+ " as age, " + kind.millisSince("coalesce(e.due_at, e.created_at)")
+				+ " as due_for, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
 				+ "(select lane, id, topic, attempts, due_at, created_at, last_error from " + this.tables.event()
 				+ " where lane > " + above + " order by lane, id limit " + limit + ") e) c) x "
 				+ "where is_due = 1 and row_in_lane = 1 or place = total order by place";
 	}
 
-	private static Chunk chunk(ResultSet rows, int limit) throws SQLException {
+	private static Chunk chunk(ResultSet rows, int limit, Predicate<String> served) throws SQLException {
 		List<Row> due = new ArrayList<>();
-		Chunk chunk = new Chunk(due, 0, 0, 0, Duration.ZERO, null, false, true);
+		List<UnservedRow> unserved = new ArrayList<>();
+		Chunk chunk = new Chunk(due, unserved, 0, 0, 0, Duration.ZERO, null, false, true);
 		while (rows.next()) {
 			Row row = new Row(rows.getLong("lane"), rows.getLong("id"), rows.getString("topic"));
 			if (rows.getInt("is_due") == 1 && rows.getInt("row_in_lane") == 1) {
-				due.add(row);
+				if (served.test(row.topic())) {
+					due.add(row);
+				}
+				else {
+					unserved.add(new UnservedRow(row, Duration.ofMillis(Math.max(0, rows.getLong("due_for")))));
+				}
 			}
 			boolean end = rows.getInt("total") < limit;
-			chunk = new Chunk(due, rows.getInt("total"), rows.getInt("waiting"), rows.getInt("blocked"),
+			chunk = new Chunk(due, unserved, rows.getInt("total"), rows.getInt("waiting"), rows.getInt("blocked"),
 					Duration.ofMillis(Math.max(0, rows.getLong("oldest"))), row, !end && rows.getInt("row_in_lane") > 1,
 					end);
 		}
@@ -795,9 +814,20 @@ public class EventTable {
 	}
 
 	/**
+	 * The first row of a lane, of a topic that the reader does not serve.
+	 *
+	 * @param dueFor how long it has been due without being claimed, by the clock of the
+	 * database
+	 */
+	public record UnservedRow(Row row, Duration dueFor) {
+	}
+
+	/**
 	 * A part of the table.
 	 *
-	 * @param due the first row of each lane of this part that is due
+	 * @param due the first row of each lane of this part that is due and of a topic that
+	 * the reader serves
+	 * @param unserved those that are due and of other topics
 	 * @param rows how many rows the part has
 	 * @param waiting how many first rows wait for another attempt, or are leased
 	 * @param blocked how many lanes wait for an operator
@@ -808,8 +838,8 @@ public class EventTable {
 	 * @param cut whether it ends within a lane, whose other rows are in no part
 	 * @param end whether there are no further rows
 	 */
-	public record Chunk(List<Row> due, int rows, int waiting, int blocked, Duration oldest, @Nullable Row last,
-			boolean cut, boolean end) {
+	public record Chunk(List<Row> due, List<UnservedRow> unserved, int rows, int waiting, int blocked, Duration oldest,
+			@Nullable Row last, boolean cut, boolean end) {
 	}
 
 }

@@ -117,6 +117,8 @@ final class PublisherWorkers {
 	 */
 	private final ReentrantLock turn = new ReentrantLock();
 
+	private final LeftEvents left = new LeftEvents();
+
 	private volatile boolean draining;
 
 	private volatile boolean abandoned;
@@ -193,7 +195,7 @@ final class PublisherWorkers {
 	 * @return {@code false} if there are too many
 	 */
 	boolean wake(Wake wake) {
-		return this.draining || keepsBack(wake) || this.wakes.add(wake);
+		return this.draining || this.left.contains(wake.lane(), wake.row()) || keepsBack(wake) || this.wakes.add(wake);
 	}
 
 	/**
@@ -467,11 +469,19 @@ final class PublisherWorkers {
 
 	private Claimed claim(List<Head> heads, boolean probe) {
 		List<Head> sendable = heads.stream()
-			.filter((head) -> !this.abandoned && (probe ? !this.paused.contains(head.topic())
-					: !keepsBack(new Wake(head.lane(), head.id(), head.topic(), 0))))
+			.filter((head) -> !this.abandoned && serves(head.topic()) && !this.left.contains(head.lane(), head.id()))
+			.filter((head) -> probe ? !this.paused.contains(head.topic())
+					: !keepsBack(new Wake(head.lane(), head.id(), head.topic(), 0)))
 			.toList();
 		long begin = System.nanoTime();
 		return new Claimed(sendable, this.table.claim(sendable, this.lease, this.settings.attempts()), begin);
+	}
+
+	/**
+	 * Topics can share a lane.
+	 */
+	private boolean serves(String topic) {
+		return (this.handles ? topic : OutboxTopics.publisher(topic)).equals(this.publisher);
 	}
 
 	/**
@@ -493,16 +503,27 @@ final class PublisherWorkers {
 		lookAgain(settlement, claimed.heads());
 	}
 
-	private static void settle(EventHandler handler, Claim claim, Outcome outcome, Settlement settlement) {
+	private void settle(EventHandler handler, Claim claim, Outcome outcome, Settlement settlement) {
 		if (outcome instanceof Outcome.Delivered && handler.removesEvents()) {
 			settlement.addRemoved(claim);
 		}
+		else if (EventHandler.isLeftToOthers(outcome)) {
+			leave(claim, ((Outcome.Unavailable) outcome).reason(), settlement);
+		}
 		else if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchPublisher.NOT_SENT) {
-			settlement.addNotCalled(claim, unavailable.reason(), handler.pause());
+			settlement.addNotCalled(claim, unavailable.reason());
 		}
 		else {
 			settlement.add(claim, outcome);
 		}
+	}
+
+	private void leave(Claim claim, String reason, Settlement settlement) {
+		if (this.left.add(claim.lane(), claim.event().sequence())) {
+			logger.warn("An event for {} is left to other versions for a day, and not counted: {}", this.publisher,
+					reason);
+		}
+		settlement.addLeftToOthers(claim, reason);
 	}
 
 	/**

@@ -19,7 +19,6 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.Lanes;
 import dev.idempotent.work.Backoff;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -93,12 +92,18 @@ final class Settlement {
 
 	/**
 	 * Adds an event whose handler could not be called, which is not an attempt.
-	 * @param pause until it can be claimed again; {@code null} for the first backoff
 	 */
-	void addNotCalled(Claim claim, String reason, @Nullable Duration pause) {
+	void addNotCalled(Claim claim, String reason) {
 		stop(claim.lane());
-		this.uncounted
-			.add(new Failure(claim, reason, (pause != null) ? pause : this.rules.settings().backoff(), false));
+		this.uncounted.add(new Failure(claim, reason, this.rules.settings().backoff(), false));
+	}
+
+	/**
+	 * Adds an event that others can claim at once.
+	 */
+	void addLeftToOthers(Claim claim, String reason) {
+		stop(claim.lane());
+		this.uncounted.add(new Failure(claim, reason, Duration.ZERO, false));
 	}
 
 	void add(Claim claim, Outcome outcome) {

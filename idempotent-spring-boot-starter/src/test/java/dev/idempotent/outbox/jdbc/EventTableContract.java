@@ -446,7 +446,7 @@ abstract class EventTableContract extends EventTableSteps {
 				.map((row) -> new Row(row.lane(), row.id(), row.topic()))
 				.toList());
 		assertThat(table().scan(last(third).lane(), 10))
-			.isEqualTo(new Chunk(List.of(), 0, 0, 0, Duration.ZERO, null, false, true));
+			.isEqualTo(new Chunk(List.of(), List.of(), 0, 0, 0, Duration.ZERO, null, false, true));
 	}
 
 	@Test
