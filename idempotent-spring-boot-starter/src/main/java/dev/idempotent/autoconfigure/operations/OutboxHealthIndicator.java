@@ -21,9 +21,9 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Reports DOWN if the oldest pending event, one that nobody claims or the last scan of
- * the relay is too old, or the database is unreachable, and UNKNOWN where no relay has
- * scanned the table yet: it does not search the table itself.
+ * Reports DOWN if the oldest pending event, one that this instance leaves to others, or
+ * the last scan of the relay is too old, or the database is unreachable, and UNKNOWN
+ * where no relay has scanned the table yet: it does not search the table itself.
  */
 final class OutboxHealthIndicator implements HealthIndicator {
 

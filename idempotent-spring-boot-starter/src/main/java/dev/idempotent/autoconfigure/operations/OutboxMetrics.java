@@ -57,7 +57,7 @@ final class OutboxMetrics implements OutboxObserver {
 		this.delivered = counter(registry, "outbox.delivered", "Delivered events");
 		this.retried = counter(registry, "outbox.retried", "Failed attempts that are followed by another");
 		this.dead = counter(registry, "outbox.dead", "Events that became dead");
-		this.unavailable = counter(registry, "outbox.unavailable", "Events whose publisher was unavailable");
+		this.unavailable = counter(registry, "outbox.unavailable", "Events whose publisher or handler was unavailable");
 		this.leaseLost = counter(registry, "outbox.lease.lost", "Events whose lease expired before the attempt ended");
 		this.unreceived = counter(registry, "outbox.unreceived", "Delivered events that no client has received");
 		this.batchSize = DistributionSummary.builder("outbox.batch.size")
@@ -107,8 +107,8 @@ final class OutboxMetrics implements OutboxObserver {
 					() -> recent.get((known) -> known.delayed().events()));
 			gauge(registry, "outbox.events.dead", "Dead events, up to 10,000",
 					() -> recent.get((known) -> known.dead().events()));
-			gauge(registry, "outbox.publishers.unavailable", "Publishers that are unavailable to this instance",
-					unavailablePublishers::getAsInt);
+			gauge(registry, "outbox.publishers.unavailable",
+					"Publishers and handlers that are unavailable to this instance", unavailablePublishers::getAsInt);
 			gauge(registry, "outbox.topics.paused", "Paused topics that this instance knows of",
 					pausedTopics::getAsInt);
 			age(registry, "outbox.oldest.age", "Age at the last scan of the oldest event without a failed attempt",

@@ -76,7 +76,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties(OutboxProperties.class)
 @Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class,
-		OutboxHandlerConfiguration.class })
+		OutboxHandlerConfiguration.class, HandlerConnectionsConfiguration.class })
 final class OutboxAutoConfiguration {
 
 	/**

@@ -117,6 +117,16 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	@Override
+	public int attempts() {
+		return this.environment.attempts();
+	}
+
+	@Override
+	public Duration maxBackoff() {
+		return this.environment.maxBackoff();
+	}
+
+	@Override
 	public boolean removesEvents() {
 		return this.annotation.transactional();
 	}

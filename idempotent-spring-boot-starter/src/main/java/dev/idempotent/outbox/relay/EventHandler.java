@@ -32,6 +32,18 @@ public interface EventHandler {
 	Duration lease();
 
 	/**
+	 * How many attempts an event has before it is dead.
+	 * @return at least 1
+	 */
+	int attempts();
+
+	/**
+	 * The longest wait between two attempts of an event.
+	 * @return the limit of the backoff
+	 */
+	Duration maxBackoff();
+
+	/**
 	 * Whether an event that was delivered has left the table with the work of the
 	 * handler.
 	 * @return {@code false} if the relay is to remove it

@@ -126,8 +126,9 @@ public final class OutboxRelay {
 	}
 
 	/**
-	 * The publishers that were unavailable at the last attempt.
-	 * @return their prefixes
+	 * The publishers that were unavailable at the last attempt, and the handlers that
+	 * have failed for several keys in a row.
+	 * @return the prefixes of publishers and the topics of handlers
 	 */
 	public Set<String> unavailablePublishers() {
 		return this.delivery.workers.entrySet()
@@ -304,7 +305,7 @@ public final class OutboxRelay {
 			}
 			relay.handlers.get().forEach((handler) -> this.handlers.put(handler.topic(), handler));
 			this.handlers.forEach((topic, handler) -> this.workers.put(topic,
-					new PublisherWorkers(handler, relay.rules, this.paused, observer, failures)));
+					new PublisherWorkers(handler, relay.rules, this.paused, observer, failures, this::lookForAll)));
 		}
 
 		private void lookForAll() {

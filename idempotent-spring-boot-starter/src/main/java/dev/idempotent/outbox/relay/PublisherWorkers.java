@@ -119,6 +119,8 @@ final class PublisherWorkers {
 
 	private final LeftEvents left = new LeftEvents();
 
+	private final FailureStreak streak = new FailureStreak();
+
 	private volatile boolean draining;
 
 	private volatile boolean abandoned;
@@ -148,20 +150,20 @@ final class PublisherWorkers {
 	/**
 	 * Creates workers of a handler, without threads.
 	 * @param failures told of what the handler throws
+	 * @param onRecovery called when events that were not kept in memory can be handled
+	 * again
 	 */
 	PublisherWorkers(EventHandler handler, Rules rules, PausedTopics paused, OutboxObserver observer,
-			Consumer<Throwable> failures) {
+			Consumer<Throwable> failures, Runnable onRecovery) {
 		this.publisher = handler.topic();
 		this.runs = false;
 		this.handles = true;
-		this.rules = rules;
+		this.rules = rules.of(handler);
 		this.table = rules.table();
 		this.settings = rules.settings();
 		this.paused = paused;
 		this.observer = observer;
-		// Stay closed: they do not record the outcomes of a handler.
-		this.circuits = new Circuits(this.publisher, paused, this.wakes, () -> {
-		});
+		this.circuits = new Circuits(this.publisher, paused, this.wakes, onRecovery);
 		this.sender = (claims, sending, settlement) -> claims.forEach((claim) -> settle(handler, claim,
 				sending.getAsBoolean() ? handler.handle(claim, failures) : BatchPublisher.NOT_SENT, settlement));
 		this.lease = handler.lease();
@@ -244,10 +246,10 @@ final class PublisherWorkers {
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		this.wakes.await(MAX_WAIT);
 		if (this.handles) {
-			return runNext(nextAttempt());
+			return handleNext();
 		}
+		this.wakes.await(MAX_WAIT);
 		// Where processors are busy, two workers slow each other down: what one would
 		// deliver alone within a millisecond, and in larger batches, takes both longer.
 		// After a millisecond, a slow publication is not waited for.
@@ -258,6 +260,22 @@ final class PublisherWorkers {
 		finally {
 			endTurn();
 		}
+	}
+
+	/**
+	 * While the handler is unavailable, one of its workers probes it.
+	 */
+	private boolean handleNext() throws InterruptedException {
+		if (!this.circuits.isClosed(this.publisher) && this.ready.isEmpty() && this.turn.tryLock()) {
+			try {
+				return probe();
+			}
+			finally {
+				endTurn();
+			}
+		}
+		this.wakes.await(MAX_WAIT);
+		return runNext(nextAttempt());
 	}
 
 	private void endTurn() {
@@ -332,6 +350,7 @@ final class PublisherWorkers {
 		}
 		try {
 			deliver(Map.of(wake.lane(), wake.fromStart()), 1, true);
+			boolean unused = runNext(this.ready.poll());
 			return true;
 		}
 		catch (RuntimeException | Error ex) {
@@ -474,7 +493,7 @@ final class PublisherWorkers {
 					: !keepsBack(new Wake(head.lane(), head.id(), head.topic(), 0)))
 			.toList();
 		long begin = System.nanoTime();
-		return new Claimed(sendable, this.table.claim(sendable, this.lease, this.settings.attempts()), begin);
+		return new Claimed(sendable, this.table.claim(sendable, this.lease, this.rules.attempts()), begin);
 	}
 
 	/**
@@ -505,10 +524,18 @@ final class PublisherWorkers {
 
 	private void settle(EventHandler handler, Claim claim, Outcome outcome, Settlement settlement) {
 		if (outcome instanceof Outcome.Delivered && handler.removesEvents()) {
+			succeeded(claim);
 			settlement.addRemoved(claim);
+		}
+		else if (outcome instanceof Outcome.Delivered) {
+			succeeded(claim);
+			settlement.add(claim, outcome);
 		}
 		else if (EventHandler.isLeftToOthers(outcome)) {
 			leave(claim, ((Outcome.Unavailable) outcome).reason(), settlement);
+		}
+		else if (outcome instanceof Outcome.Retry retry && isOutage(claim, retry.reason())) {
+			settlement.release(claim);
 		}
 		else if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchPublisher.NOT_SENT) {
 			settlement.addNotCalled(claim, unavailable.reason());
@@ -516,6 +543,25 @@ final class PublisherWorkers {
 		else {
 			settlement.add(claim, outcome);
 		}
+	}
+
+	private void succeeded(Claim claim) {
+		this.streak.end();
+		if (!this.circuits.isClosed(this.publisher)) {
+			this.circuits.record(List.of(claim.event()), List.of(new Outcome.Delivered()));
+		}
+	}
+
+	/**
+	 * Whether a failure is one of many in a row, so that it does not count, and the
+	 * handler is only probed until an event succeeds.
+	 */
+	private boolean isOutage(Claim claim, String reason) {
+		boolean outage = this.streak.add(claim.lane());
+		if (outage) {
+			this.circuits.record(List.of(claim.event()), List.of(new Outcome.Unavailable(reason)));
+		}
+		return outage;
 	}
 
 	private void leave(Claim claim, String reason, Settlement settlement) {
@@ -541,7 +587,7 @@ final class PublisherWorkers {
 			else if (settlement.isStopped(head.lane())) {
 				settlement.release(claim);
 			}
-			else if (claim.event().attempts() > this.settings.attempts()) {
+			else if (claim.event().attempts() > this.rules.attempts()) {
 				settlement.addExhausted(claim);
 			}
 			else if (claim.undeliverable() != null) {

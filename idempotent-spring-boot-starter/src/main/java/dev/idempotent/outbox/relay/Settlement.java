@@ -79,7 +79,7 @@ final class Settlement {
 	 * Adds an event whose attempts are exhausted, none of which reported a result.
 	 */
 	void addExhausted(Claim claim) {
-		addDead(claim, "No attempt of " + this.rules.settings().attempts()
+		addDead(claim, "No attempt of " + this.rules.attempts()
 				+ " reported a result: each time the process or the lease ended first");
 	}
 
@@ -127,14 +127,13 @@ final class Settlement {
 
 	private void addFailed(Claim claim, Outcome.Retry retry) {
 		int used = claim.event().attempts();
-		RelaySettings settings = this.rules.settings();
-		if (used >= settings.attempts()) {
+		if (used >= this.rules.attempts()) {
 			addRefused(claim, retry.reason());
 		}
 		else {
 			stop(claim.lane());
 			this.postponed.add(new Failure(claim, retry.reason(), Objects.requireNonNullElseGet(retry.after(),
-					() -> new Backoff(settings.backoff(), settings.maxBackoff()).after(used))));
+					() -> new Backoff(this.rules.settings().backoff(), this.rules.maxBackoff()).after(used))));
 		}
 	}
 
@@ -147,7 +146,7 @@ final class Settlement {
 				: Optional.empty();
 		if (granted.isPresent()) {
 			stop(claim.lane());
-			boolean counted = claim.event().attempts() < this.rules.settings().attempts();
+			boolean counted = claim.event().attempts() < this.rules.attempts();
 			(counted ? this.postponed : this.uncounted).add(new Failure(claim, reason, granted.get(), counted));
 		}
 		else {
@@ -229,8 +228,20 @@ final class Settlement {
 	 * @param blocking the topics whose keys are blocked by an event without a next
 	 * attempt
 	 * @param policy asked before an event becomes dead
+	 * @param attempts how many attempts an event has before it is dead
+	 * @param maxBackoff the longest wait between two attempts
 	 */
-	record Rules(EventTable table, Predicate<String> blocking, RelaySettings settings, DeadLetterPolicy policy) {
+	record Rules(EventTable table, Predicate<String> blocking, RelaySettings settings, DeadLetterPolicy policy,
+			int attempts, Duration maxBackoff) {
+
+		Rules(EventTable table, Predicate<String> blocking, RelaySettings settings, DeadLetterPolicy policy) {
+			this(table, blocking, settings, policy, settings.attempts(), settings.maxBackoff());
+		}
+
+		Rules of(EventHandler handler) {
+			return new Rules(this.table, this.blocking, this.settings, this.policy, handler.attempts(),
+					handler.maxBackoff());
+		}
 
 		boolean blocks(Claim claim) {
 			SerializedEvent event = claim.event();

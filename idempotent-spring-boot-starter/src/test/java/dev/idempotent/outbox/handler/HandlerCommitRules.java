@@ -69,7 +69,7 @@ abstract class HandlerCommitRules extends HandlerRules {
 
 	@Test
 	void countNoAttemptIfThereIsNoConnection() {
-		HandlerShop shop = open(List.of(Refusals.class), HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=1");
+		HandlerShop shop = open(List.of(Refusals.class), HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=1");
 		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
 		awaitNoRows(shop);
 		assertThat(shop.bean(Refusals.class).refused).hasValueGreaterThanOrEqualTo(3);

@@ -126,7 +126,7 @@ abstract class HandlerRules {
 
 	@Test
 	void giveUpAfterTheLastAttempt() {
-		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=2");
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=2");
 		shop.handlers().whenBooking((id) -> {
 			throw new IllegalStateException("never: secret");
 		});
@@ -293,7 +293,7 @@ abstract class HandlerRules {
 
 	@Test
 	void becomeDeadIfEachAttemptEndedWithoutAResult() {
-		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=3");
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=3");
 		shop.leaveBehind("handlers:book", "key", "{\"id\":\"1\"}", 3);
 		awaitNoRows(shop);
 		assertThat(shop.dead()).hasSize(1);
@@ -407,7 +407,7 @@ abstract class HandlerRules {
 
 	@Test
 	void blockTheKeyOfAnEventWithoutANextAttempt() {
-		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=1",
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=1",
 				"idempotent.outbox.on-dead=block");
 		shop.handlers().whenBooking((id) -> {
 			throw new IllegalStateException("never");

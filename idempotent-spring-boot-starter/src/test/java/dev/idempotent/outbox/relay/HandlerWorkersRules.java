@@ -85,6 +85,7 @@ abstract class HandlerWorkersRules {
 				new Rules(table, (topic) -> false, new TestSettings(), (event, reason) -> Optional.empty()),
 				PausedTopicsTests.none(), new OutboxObserver() {
 				}, (failure) -> {
+				}, () -> {
 				});
 		this.instances.add(workers);
 		return workers;
@@ -397,6 +398,16 @@ abstract class HandlerWorkersRules {
 		@Override
 		public Duration lease() {
 			return this.lease;
+		}
+
+		@Override
+		public int attempts() {
+			return 10;
+		}
+
+		@Override
+		public Duration maxBackoff() {
+			return Duration.ofSeconds(1);
 		}
 
 		@Override
