@@ -338,85 +338,74 @@ public class EventTable {
 	}
 
 	/**
-	 * Deletes a claimed row in the transaction of the calling thread, which must not have
+	 * Locks a claimed row in the transaction of the calling thread, which must not have
 	 * done anything else. Until it ends, no other instance can claim the row.
 	 * @param claim a claimed row
 	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
-	 * @return the evidence for {@link #isDeleted}, or {@code null} if the row is no
-	 * longer claimed by these attempts
+	 * @return the evidence for {@link #deleteInTransaction}, or {@code null} if the row
+	 * is no longer claimed by these attempts
 	 */
-	public @Nullable Object deleteInTransaction(Claim claim, Duration longest) {
-		// No parameters: a plan that was made for the empty table would read a full one.
-		String delete = "delete from " + this.tables.event();
-		String row = " where lane = " + claim.lane() + " and id = " + claim.id() + " and attempts = "
-				+ claim.attempts();
-		if (this.database.join(this.database::kind) == Database.POSTGRESQL) {
-			return queryForTransaction("with limited as materialized (select " + Statements.limitIdle(longest) + ") "
-					+ delete + " using limited" + row + " returning txid_current()");
+	public @Nullable Object lockInTransaction(Claim claim, Duration longest) {
+		String row = " from " + this.tables.event() + " where lane = ? and id = ? and attempts = ? for update";
+		if (this.database.join(this.database::kind) != Database.POSTGRESQL) {
+			return this.database
+				.join((connection) -> Statements.query(connection, "select id" + row, parameters(claim),
+						(result, number) -> number))
+				.isEmpty() ? null : mark();
 		}
-		String sql = delete + row;
-		return (this.database.join((connection) -> Statements.update(connection, sql)) == 1) ? mark() : null;
+		List<Long> transaction = this.database.joinAtOnce(Statements.limitIdle(longest), "select txid_current()" + row,
+				parameters(claim), (statement) -> Statements.results(statement, (result, number) -> result.getLong(1)));
+		return transaction.isEmpty() ? null : transaction.get(0);
 	}
 
 	/**
-	 * Returns whether the transaction of the calling thread is still the one that has
-	 * deleted a row: it has not failed, and the database has not rolled it back and gone
-	 * on in another one.
-	 * @param evidence of the deletion
-	 * @return {@code false} if it is another one
-	 */
-	public boolean isDeleted(Object evidence) {
-		return (evidence instanceof UUID mark) ? isMarked(mark)
-				: evidence.equals(queryForTransaction("select txid_current_if_assigned()"));
-	}
-
-	private boolean isMarked(UUID mark) {
-		return this.database.join(
-				(connection) -> !Statements
-					.query(connection, "select id from " + this.tables.transaction() + " where id = ?",
-							List.of(this.database.kind(connection).parameter(mark)), (row, number) -> number)
-					.isEmpty());
-	}
-
-	/**
-	 * Puts a row back if the transaction that has deleted it was committed, although its
-	 * work has failed: the work has committed it itself, or by a statement that commits
-	 * implicitly.
-	 * @param evidence of the deletion
+	 * Deletes a row that the transaction of the calling thread has locked, if it is still
+	 * the same one: it has not failed, and neither the database nor other code has ended
+	 * it and gone on in another one.
 	 * @param claim the row
-	 * @return whether it was put back, as it was claimed
+	 * @param lock the evidence of its lock
+	 * @return {@code false} if it is another transaction
 	 */
-	public boolean restore(Object evidence, Claim claim) {
-		SerializedEvent stored = this.encryption.encrypt(List.of(claim.event())).get(0);
-		return this.database.runInTransaction((connection) -> {
-			if (!isCommitted(connection, evidence)) {
-				return false;
-			}
-			List<@Nullable Object> values = new ArrayList<>(List.of(claim.lane(), claim.id(), claim.attempts()));
-			EventRow.addTo(values, stored, this.database.kind(connection));
-			return Statements.update(connection, "insert into " + this.tables.event() + " (lane, id, attempts, "
-					+ EventRow.COLUMNS + ") values (?, ?, ?, " + EventRow.PARAMETERS + ")", values.toArray()) == 1;
-		});
+	public boolean deleteInTransaction(Claim claim, Object lock) {
+		String delete = "delete from " + this.tables.event() + " where lane = ? and id = ? and attempts = ? and ";
+		List<Object> parameters = new ArrayList<>(parameters(claim));
+		if (lock instanceof UUID mark) {
+			String sql = delete + "exists (select 1 from " + this.tables.transaction() + " where id = ?)";
+			return this.database.join((connection) -> {
+				parameters.add(this.database.kind(connection).parameter(mark));
+				return Statements.update(connection, sql, parameters.toArray());
+			}) == 1;
+		}
+		parameters.add(lock);
+		return this.database.joinAtOnce("", delete + "txid_current() = ?", parameters,
+				PreparedStatement::getUpdateCount) == 1;
 	}
 
-	private boolean isCommitted(Connection connection, Object evidence) {
-		return (evidence instanceof UUID mark)
+	/**
+	 * Returns whether a transaction that has locked a row was committed, although its
+	 * work has failed: the work has committed it itself, or by a statement that commits
+	 * implicitly. Asked once, after the end of the transaction.
+	 * @param lock the evidence of its lock
+	 * @return whether a part of the work is committed
+	 */
+	public boolean isCommitted(Object lock) {
+		return this.database.runInTransaction((connection) -> (lock instanceof UUID mark)
 				? Statements.update(connection, "delete from " + this.tables.transaction() + " where id = ?",
 						this.database.kind(connection).parameter(mark)) == 1
 				: Statements
-					.query(connection, "select txid_status(?)", List.of(evidence), (row, number) -> row.getString(1))
-					.contains("committed");
+					.query(connection, "select txid_status(?)", List.of(lock), (row, number) -> row.getString(1))
+					.contains("committed"));
 	}
 
 	/**
 	 * Returns whether the transaction of the calling thread will commit the deletion of a
-	 * row: it is the one that has deleted it, and the database will not answer its commit
+	 * row: it is the one that has locked it, and the database will not answer its commit
 	 * with a rollback that its driver hides. To be asked right before the commit, once.
-	 * @param evidence of the deletion
+	 * @param lock the evidence of the lock of the row
 	 * @return {@code false} if it will not
 	 */
-	public boolean canCommit(Object evidence) {
-		return (evidence instanceof UUID mark) ? unmark(mark) : this.database.join(TransactionGuard::canCommit);
+	public boolean canCommit(Object lock) {
+		return (lock instanceof UUID mark) ? unmark(mark) : this.database.join(TransactionGuard::canCommit);
 	}
 
 	/**
@@ -425,17 +414,6 @@ public class EventTable {
 	 */
 	public boolean isInTransaction() {
 		return TransactionGuard.isBound(this.database.dataSource());
-	}
-
-	private @Nullable Object queryForTransaction(String sql) {
-		return TransactionGuard.<@Nullable Object>join(this.database.dataSource(), (connection) -> {
-			try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(sql)) {
-				return row.next() ? (Object) row.getLong(1) : null;
-			}
-			catch (SQLException ex) {
-				throw Statements.translate(sql, ex);
-			}
-		});
 	}
 
 	/**

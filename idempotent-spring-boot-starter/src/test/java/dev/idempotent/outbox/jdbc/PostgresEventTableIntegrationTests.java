@@ -62,7 +62,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		append("one");
 		Claim claim = claim().get(0);
 		assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> inTransaction(() -> {
-			assertThat(table().deleteInTransaction(claim, Duration.ofMillis(200))).isNotNull();
+			assertThat(table().lockInTransaction(claim, Duration.ofMillis(200))).isNotNull();
 			// The lock would be waited for, and the row be gone after a commit.
 			return CompletableFuture
 				.supplyAsync(() -> template().queryForList("select id from " + events() + " for update"))
