@@ -171,8 +171,7 @@ public class EventTable {
 	public List<Head> heads(List<Look> looks, int limit) {
 		boolean postgres = this.database.kind() == Database.POSTGRESQL;
 		String sql = "select e.lane, e.id, e.attempts, e.topic, e.event_key, octet_length(e.payload) as bytes, "
-				+ isDue() + " as is_due, case when e.attempts = 0 or e.due_at is null or e.last_error is not null "
-				+ "then 1 else 0 end as settled from " + this.tables.event()
+				+ isDue() + " as is_due, " + isSettled() + " as settled from " + this.tables.event()
 				+ (postgres ? " e where e.lane = w.lane and e.id > w.above " : " e where e.lane = ? and e.id > ? ")
 				+ "order by e.lane, e.id limit " + limit;
 		List<Long[]> rows = List.of(longs(looks, Look::lane), longs(looks, Look::above));
@@ -590,13 +589,32 @@ public class EventTable {
 				+ "sum(case when row_in_lane = 1 and is_due = 0 and is_blocked = 0 then 1 else 0 end) over () as waiting, "
 				+ "sum(case when row_in_lane = 1 and is_blocked = 1 then 1 else 0 end) over () as blocked, "
 				+ "max(case when row_in_lane = 1 and is_fresh = 1 then age end) over () as oldest "
-				+ "from (select e.lane, e.id, e.topic, " + isDue() + " as is_due, case when e.due_at = " + kind.never()
-				+ " then 1 else 0 end as is_blocked, " + fresh + " as is_fresh, " + kind.millisSince("e.created_at")
-				+ " as age, " + kind.millisSince("coalesce(e.due_at, e.created_at)")
+				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, " + isSettled() + " as settled, " + isDue()
+				+ " as is_due, case when e.due_at = " + kind.never() + " then 1 else 0 end as is_blocked, " + fresh
+				+ " as is_fresh, " + kind.millisSince("e.created_at") + " as age, "
+				+ kind.millisSince("coalesce(e.due_at, e.created_at)")
 				+ " as due_for, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
-				+ "(select lane, id, topic, attempts, due_at, created_at, last_error from " + this.tables.event()
-				+ " where lane > " + above + " order by lane, id limit " + limit + ") e) c) x "
-				+ "where is_due = 1 and row_in_lane = 1 or place = total order by place";
+				+ "(select lane, id, topic, attempts, due_at, created_at, last_error, " + bytesOfAlone()
+				+ " as bytes from " + this.tables.event() + " where lane > " + above + " order by lane, id limit "
+				+ limit + ") e) c) x " + "where is_due = 1 and row_in_lane = 1 or place = total order by place";
+	}
+
+	/**
+	 * The size of an event without a key, which is alone in its lane. Others than
+	 * PostgreSQL would read a large payload to know it.
+	 */
+	private String bytesOfAlone() {
+		return (this.database.kind() == Database.POSTGRESQL)
+				? "case when event_key is null then octet_length(payload) else -1 end" : "-1";
+	}
+
+	private static Row row(ResultSet rows) throws SQLException {
+		long lane = rows.getLong("lane");
+		long id = rows.getLong("id");
+		String topic = rows.getString("topic");
+		long bytes = rows.getLong("bytes");
+		return new Row(lane, id, topic, (bytes < 0) ? null : new Head(lane, id, rows.getInt("attempts"), topic, null,
+				bytes, true, rows.getInt("settled") == 1, null));
 	}
 
 	private static Chunk chunk(ResultSet rows, int limit, Predicate<String> served) throws SQLException {
@@ -604,7 +622,7 @@ public class EventTable {
 		List<UnservedRow> unserved = new ArrayList<>();
 		Chunk chunk = new Chunk(due, unserved, 0, 0, 0, Duration.ZERO, null, false, true);
 		while (rows.next()) {
-			Row row = new Row(rows.getLong("lane"), rows.getLong("id"), rows.getString("topic"));
+			Row row = row(rows);
 			if (rows.getInt("is_due") == 1 && rows.getInt("row_in_lane") == 1) {
 				if (served.test(row.topic())) {
 					due.add(row);
@@ -650,6 +668,13 @@ public class EventTable {
 	 */
 	private String isDue() {
 		return "case when e.due_at is null or e.due_at <= " + this.database.kind().now() + " then 1 else 0 end";
+	}
+
+	/**
+	 * Whether the last attempt of a row has ended, as 1 or 0.
+	 */
+	private static String isSettled() {
+		return "case when e.attempts = 0 or e.due_at is null or e.last_error is not null then 1 else 0 end";
 	}
 
 	private String after(Duration lease) {

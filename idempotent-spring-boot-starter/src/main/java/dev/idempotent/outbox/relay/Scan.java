@@ -237,8 +237,8 @@ final class Scan {
 		if (late.stream().anyMatch((topic) -> !this.warned.contains(topic))) {
 			logger
 				.warn("Events for {} have been due for more than {} minutes. This instance has no publisher or handler "
-						+ "for them, and no other one claims them: deploy a version that has, or skip them by the actuator "
-						+ "endpoint 'outbox'", late, UNSERVED.toMinutes());
+						+ "for them, and no other one claims them: if none has, deploy a version that has, or skip them by the "
+						+ "actuator endpoint 'outbox'", late, UNSERVED.toMinutes());
 		}
 		this.warned = late;
 	}

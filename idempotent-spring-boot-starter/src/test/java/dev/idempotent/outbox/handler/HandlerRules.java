@@ -325,8 +325,10 @@ abstract class HandlerRules {
 		await().untilAsserted(() -> assertThat(shop.waiting()).singleElement()
 			.satisfies((event) -> assertThat(event).containsEntry("attempts", 0).containsEntry("last_error", reason)));
 		shop.jdbc().update("delete from handler_event");
-		shop.leaveBehind("handlers:book", "key", "{\"id\":\"secret", 0);
-		shop.jdbc().update("update handler_event set created_at = timestamp '2001-01-01 00:00:00'");
+		shop.newTransaction().executeWithoutResult((status) -> {
+			shop.leaveBehind("handlers:book", "key", "{\"id\":\"secret", 0);
+			shop.jdbc().update("update handler_event set created_at = timestamp '2001-01-01 00:00:00'");
+		});
 		awaitNoRows(shop);
 		assertThat(shop.dead()).singleElement()
 			.satisfies((dead) -> assertThat(dead).containsEntry("attempts", 1).containsEntry("last_error", reason));
