@@ -66,7 +66,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 			+ "payload or circuits";
 
 	private static final String OPERATIONS = "POST /actuator/outbox/retry or discard (dead events), retry-blocked, "
-			+ "skip-blocked, discard-blocked, pause or resume";
+			+ "skip-blocked, discard-blocked, skip-unserved, pause or resume";
 
 	private static final int FORBIDDEN = 403;
 
@@ -329,7 +329,8 @@ final class OutboxEndpoint extends OperatorEndpoint {
 				case RETRY_BLOCKED -> this.operations.retryBlocked(filter);
 				case SKIP_BLOCKED -> this.operations.skipBlocked(filter);
 				case DISCARD_BLOCKED -> this.operations.discardBlocked(filter);
-				case PAUSE, RESUME -> throw new IllegalArgumentException("Topics are not changed by a filter");
+				case SKIP_UNSERVED, PAUSE, RESUME ->
+					throw new IllegalArgumentException("Topics are not changed by a filter");
 			};
 			logger.info("An operator has {} {} {} events", change.done, number, change.state);
 			return number;
@@ -340,6 +341,27 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	}
 
 	private int apply(Change change, String topic) {
+		return (change == Change.SKIP_UNSERVED) ? skipUnserved(topic) : pauseOrResume(change, topic);
+	}
+
+	/**
+	 * An instance of another version may serve the topic, which only the operator knows.
+	 */
+	private int skipUnserved(String topic) {
+		OutboxRelay own = this.relay.get();
+		if (own == null || !own.isRunning()) {
+			throw conflict("No relay runs in this process, so it is unknown whether the topic is served",
+					"Send the request to an instance that delivers events");
+		}
+		if (own.serves(topic)) {
+			throw conflict("This instance serves the topic", "Leave its events to it, or pause the topic");
+		}
+		int number = this.operations.skipUnserved(topic);
+		logger.info("An operator has skipped {} events of the topic {}", number, topic);
+		return number;
+	}
+
+	private int pauseOrResume(Change change, String topic) {
 		boolean changed = (change == Change.PAUSE) ? pause(topic) : this.control.resume(topic);
 		OutboxRelay own = this.relay.get();
 		if (own != null && own.isRunning()) {
@@ -450,7 +472,8 @@ final class OutboxEndpoint extends OperatorEndpoint {
 		RETRY("retried", "dead", "OUTBOX_EVENTS_RETRIED"), DISCARD("discarded", "dead", "OUTBOX_EVENTS_DISCARDED"),
 		RETRY_BLOCKED("retried", "blocked", "OUTBOX_BLOCKED_RETRIED"),
 		SKIP_BLOCKED("skipped", "blocked", "OUTBOX_BLOCKED_SKIPPED"),
-		DISCARD_BLOCKED("discarded", "blocked", "OUTBOX_BLOCKED_DISCARDED"), PAUSE("paused", "", "OUTBOX_TOPIC_PAUSED"),
+		DISCARD_BLOCKED("discarded", "blocked", "OUTBOX_BLOCKED_DISCARDED"),
+		SKIP_UNSERVED("skipped", "", "OUTBOX_UNSERVED_SKIPPED"), PAUSE("paused", "", "OUTBOX_TOPIC_PAUSED"),
 		RESUME("resumed", "", "OUTBOX_TOPIC_RESUMED");
 
 		private final String done;

@@ -10,6 +10,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxOperations.LateEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
+import dev.idempotent.outbox.jdbc.OutboxOperations.UnservedTopic;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,9 +23,9 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Reports DOWN if the oldest pending event or the last scan of the relay is too old, or
- * the database is unreachable, and UNKNOWN where no relay has scanned the table yet: it
- * does not search the table itself.
+ * Reports DOWN if the oldest pending event, one that this instance leaves to others, or
+ * the last scan of the relay is too old, or the database is unreachable, and UNKNOWN
+ * where no relay has scanned the table yet: it does not search the table itself.
  */
 final class OutboxHealthIndicator implements HealthIndicator {
 
@@ -78,11 +79,12 @@ final class OutboxHealthIndicator implements HealthIndicator {
 	private Health of(OutboxSummary summary, OutboxRelay own) {
 		OutboxBacklog backlog = own.lastPass().orElse(null);
 		Health.Builder health = (backlog == null) ? Health.unknown().withDetail("backlog", "not known before a scan")
-				: (isTooOld(backlog.oldestAge()) || isTooOld(backlog.age()) ? Health.down() : Health.up())
+				: (isLate(backlog) ? Health.down() : Health.up())
 					.withDetail("oldestPendingAge", backlog.oldestAge().toString())
 					.withDetail("pending", backlog.events())
 					.withDetail("waiting", backlog.waiting())
 					.withDetail("blocked", backlog.blocked())
+					.withDetail("unserved", backlog.unserved().stream().map(UnservedTopic::topic).toList())
 					.withDetail("complete", backlog.complete())
 					.withDetail("scanned", backlog.age().toString());
 		if (backlog != null && isTooOld(backlog.oldestAge())) {
@@ -108,6 +110,10 @@ final class OutboxHealthIndicator implements HealthIndicator {
 		}
 		return Map.of("id", late.id(), "topic", late.topic(), "type", late.type(), "age", late.age().toString(),
 				"state", state, "action", action);
+	}
+
+	private boolean isLate(OutboxBacklog backlog) {
+		return isTooOld(backlog.oldestAge()) || isTooOld(backlog.unservedFor()) || isTooOld(backlog.age());
 	}
 
 	private boolean isTooOld(Duration age) {

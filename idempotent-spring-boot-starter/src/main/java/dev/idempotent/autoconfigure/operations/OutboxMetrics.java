@@ -57,7 +57,7 @@ final class OutboxMetrics implements OutboxObserver {
 		this.delivered = counter(registry, "outbox.delivered", "Delivered events");
 		this.retried = counter(registry, "outbox.retried", "Failed attempts that are followed by another");
 		this.dead = counter(registry, "outbox.dead", "Events that became dead");
-		this.unavailable = counter(registry, "outbox.unavailable", "Events whose publisher was unavailable");
+		this.unavailable = counter(registry, "outbox.unavailable", "Events whose publisher or handler was unavailable");
 		this.leaseLost = counter(registry, "outbox.lease.lost", "Events whose lease expired before the attempt ended");
 		this.unreceived = counter(registry, "outbox.unreceived", "Delivered events that no client has received");
 		this.batchSize = DistributionSummary.builder("outbox.batch.size")
@@ -100,16 +100,22 @@ final class OutboxMetrics implements OutboxObserver {
 					of(backlog, OutboxBacklog::waiting));
 			gauge(registry, "outbox.events.blocked", "Events at the last scan that block their keys",
 					of(backlog, OutboxBacklog::blocked));
+			gauge(registry, "outbox.events.unserved",
+					"Due events at the last scan for which this instance has no publisher or handler, at least",
+					of(backlog, OutboxBacklog::unservedEvents));
 			gauge(registry, "outbox.events.delayed", "Events that are to be delivered later, up to 10,000",
 					() -> recent.get((known) -> known.delayed().events()));
 			gauge(registry, "outbox.events.dead", "Dead events, up to 10,000",
 					() -> recent.get((known) -> known.dead().events()));
-			gauge(registry, "outbox.publishers.unavailable", "Publishers that are unavailable to this instance",
-					unavailablePublishers::getAsInt);
+			gauge(registry, "outbox.publishers.unavailable",
+					"Publishers and handlers that are unavailable to this instance", unavailablePublishers::getAsInt);
 			gauge(registry, "outbox.topics.paused", "Paused topics that this instance knows of",
 					pausedTopics::getAsInt);
 			age(registry, "outbox.oldest.age", "Age at the last scan of the oldest event without a failed attempt",
 					of(backlog, (found) -> found.oldestAge().toMillis()));
+			age(registry, "outbox.unserved.age",
+					"How long the oldest event for which this instance has no publisher or handler has been due",
+					of(backlog, (found) -> found.unservedFor().toMillis()));
 			age(registry, "outbox.scan.age", "Time since the last scan of all events",
 					of(backlog, (found) -> found.age().toMillis()));
 		};

@@ -33,8 +33,6 @@ final class HandlersOwner {
 
 	private final String tablePrefix;
 
-	private volatile boolean own;
-
 	/**
 	 * The handlers of this application, while the owner is unknown.
 	 */
@@ -116,18 +114,16 @@ final class HandlersOwner {
 		catch (InvalidDataAccessResourceUsageException ex) {
 			throw missing(handlers, ex);
 		}
-		this.own = true;
 		this.waiting = Set.of();
 	}
 
 	/**
-	 * Reads the owner for an application without handlers.
+	 * Logs the owner for an application without handlers.
 	 */
 	void find() {
 		try {
 			String owner = read();
-			this.own = this.namespace.equals(owner);
-			if (owner != null && !this.own) {
+			if (owner != null && !owner.equals(this.namespace)) {
 				logger.info("Outbox: events for the handlers of '{}', which uses the same tables, are left to it",
 						owner);
 			}
@@ -135,15 +131,6 @@ final class HandlersOwner {
 		catch (DataAccessException ex) {
 			logger.debug("The owner of handlers is unknown", ex);
 		}
-	}
-
-	/**
-	 * Whether this application is the owner, or must become it before it delivers events.
-	 * Another one must not claim events of handlers: it has none, and would discard them
-	 * after a day.
-	 */
-	boolean isOwn() {
-		return this.own || !this.waiting.isEmpty();
 	}
 
 	private @Nullable String read() {
@@ -154,7 +141,7 @@ final class HandlersOwner {
 		return new IdempotentConfigurationException(
 				"'%s' has the @OutboxHandler methods %s, and its table %sevent contains the events for the handlers of '%s': "
 					.formatted(this.namespace, handlers, this.tablePrefix, owner)
-						+ "each application would run or discard those of the other.",
+						+ "each application would run those of the other.",
 				"Give one of them tables of its own by idempotent.outbox.table-prefix, or set the same "
 						+ "idempotent.namespace if both are one application. If '%s' is a former name of this application, or no longer has handlers, stop its instances and run \"update %s set content = '%s' where attribute = '%s'\"."
 							.formatted(owner, this.table.name(), this.namespace, HANDLERS));

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -78,7 +77,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties(OutboxProperties.class)
 @Import({ EncryptionConfiguration.class, TransactionConfiguration.class, OutboxRedisConfiguration.class,
-		OutboxKafkaConfiguration.class, OutboxHandlerConfiguration.class })
+		OutboxKafkaConfiguration.class, OutboxHandlerConfiguration.class, HandlerConnectionsConfiguration.class })
 final class OutboxAutoConfiguration {
 
 	/**
@@ -253,11 +252,7 @@ final class OutboxAutoConfiguration {
 			owner.require();
 			tables.requirePrivileges();
 		}, properties.relay(), policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers),
-				() -> !owner.isOwn() ? List.of()
-						: Stream
-							.concat(handlers.all().stream(),
-									Stream.of(OutboxRelay.unknownHandler(properties.relay().lease())))
-							.toList());
+				handlers::all);
 	}
 
 	static OutboxObserver all(ObjectProvider<OutboxObserver> observers) {

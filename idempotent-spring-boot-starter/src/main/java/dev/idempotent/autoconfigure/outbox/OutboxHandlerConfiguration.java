@@ -66,6 +66,16 @@ class OutboxHandlerConfiguration {
 			}
 
 			@Override
+			public int attempts() {
+				return properties.handlers().attempts();
+			}
+
+			@Override
+			public Duration maxBackoff() {
+				return properties.handlers().maxBackoff();
+			}
+
+			@Override
 			public Thread newThread(Runnable work) {
 				return threads.newThread(work);
 			}

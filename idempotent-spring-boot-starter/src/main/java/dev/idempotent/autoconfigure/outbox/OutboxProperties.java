@@ -167,9 +167,9 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 	 * @param lease How long this instance leases an event before another may claim it.
 	 * @param scanInterval How long to wait after a scan of all events before the next
 	 * one.
-	 * @param attempts How many attempts an event has before it is dead.
+	 * @param attempts How many attempts an event for a publisher has before it is dead.
 	 * @param backoff How long an event waits at most after its first failed attempt.
-	 * @param maxBackoff How long an event waits at most.
+	 * @param maxBackoff How long an event for a publisher waits at most.
 	 * @param drainTimeout How long to continue delivering when the application stops.
 	 */
 	record Relay(@Nullable Boolean enabled, @DefaultValue("500") int batchSize,
@@ -259,12 +259,15 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 	 * out after it. Then another instance can handle the event.
 	 * @param concurrency How many events each handler handles at the same time, in each
 	 * instance.
+	 * @param attempts How many attempts an event has before it is dead.
+	 * @param maxBackoff How long an event waits at most between two attempts.
 	 * @param leases The leases of single handlers, by name, such as
 	 * idempotent.outbox.handlers.leases.book=5m.
 	 * @param concurrencies The concurrencies of single handlers, by name, such as
 	 * idempotent.outbox.handlers.concurrencies.book=4.
 	 */
 	record Handlers(@DefaultValue("1m") Duration lease, @DefaultValue("1") int concurrency,
+			@DefaultValue("24") int attempts, @DefaultValue("2h") Duration maxBackoff,
 			@DefaultValue Map<String, Duration> leases, @DefaultValue Map<String, Integer> concurrencies) {
 
 		private static final String NAME = "idempotent.outbox.handlers.";
@@ -273,12 +276,14 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 			Durations.require(NAME + "lease", lease);
 			leases.forEach((handler, value) -> Durations.require(NAME + "leases." + handler, value));
 			require("concurrency", concurrency);
+			require("attempts", attempts);
+			Durations.require(NAME + "max-backoff", maxBackoff);
 			concurrencies.forEach((handler, value) -> require("concurrencies." + handler, value));
 		}
 
-		private static void require(String name, int concurrency) {
-			if (concurrency < 1) {
-				throw new IdempotentConfigurationException(NAME + name + " is " + concurrency + ".",
+		private static void require(String name, int number) {
+			if (number < 1) {
+				throw new IdempotentConfigurationException(NAME + name + " is " + number + ".",
 						"Set it to a number of at least 1, or omit it.");
 			}
 		}

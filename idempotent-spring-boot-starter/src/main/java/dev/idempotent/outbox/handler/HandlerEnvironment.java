@@ -28,6 +28,18 @@ public interface HandlerEnvironment {
 	Duration lease(String handler);
 
 	/**
+	 * How many attempts an event has before it is dead.
+	 * @return at least 1
+	 */
+	int attempts();
+
+	/**
+	 * The longest wait between two attempts of an event.
+	 * @return the limit of the backoff
+	 */
+	Duration maxBackoff();
+
+	/**
 	 * Creates a thread of a handler.
 	 * @param work what it does
 	 * @return a thread that is not started

@@ -34,6 +34,11 @@ final class HandlerMethod implements EventHandler {
 
 	private static final Logger logger = LoggerFactory.getLogger(HandlerMethod.class);
 
+	/**
+	 * During a deployment, another version may be able to read what this one cannot.
+	 */
+	private static final Duration LEFT_TO_OTHERS = Duration.ofDays(1);
+
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
 	private final String name;
@@ -109,6 +114,16 @@ final class HandlerMethod implements EventHandler {
 	@Override
 	public Duration lease() {
 		return this.environment.lease(this.name);
+	}
+
+	@Override
+	public int attempts() {
+		return this.environment.attempts();
+	}
+
+	@Override
+	public Duration maxBackoff() {
+		return this.environment.maxBackoff();
 	}
 
 	@Override
@@ -190,8 +205,12 @@ final class HandlerMethod implements EventHandler {
 		catch (UnreadablePayloadException ex) {
 			failures.accept(ex);
 			// The cause could contain a part of the payload.
-			logger.warn("The handler {} cannot read an event: {}", this.name, ex.getMessage());
-			return new Outcome.Reject(String.valueOf(ex.getMessage()));
+			String reason = String.valueOf(ex.getMessage());
+			if (claim.age().compareTo(LEFT_TO_OTHERS) < 0) {
+				return EventHandler.leftToOthers(reason);
+			}
+			logger.warn("The handler {} cannot read an event, and for a day no version could: {}", this.name, reason);
+			return new Outcome.Reject(reason);
 		}
 		catch (NotCalledException ex) {
 			failures.accept(ex);

@@ -26,10 +26,10 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.util.StringUtils;
 
 /**
- * The transactions of one handler, each of which also deletes the event. The deletion is
- * the first statement: from then on, the lock of the row keeps other instances away,
- * however long the handler takes. The last statements prove that the deletion and all
- * work after it are still part of the transaction.
+ * The transactions of one handler, each of which also deletes the event. The first
+ * statement locks its row: from then on, other instances are kept away, however long the
+ * handler takes. The last one deletes it, if the transaction is still the one that has
+ * locked it: what a handler commits before leaves the row in the table.
  */
 final class HandlerTransactions {
 
@@ -100,50 +100,49 @@ final class HandlerTransactions {
 	void run(Claim claim, Work work) throws Throwable {
 		TransactionScope scope = begin();
 		Evidence evidence;
-		Object deletion = null;
+		Object lock = null;
 		try {
 			if (!scope.isNew() || !this.table.isInTransaction()) {
 				throw new IllegalTransactionStateException(
 						this.manager.getClass().getName() + " has begun no transaction on the outbox's database");
 			}
-			deletion = this.table.deleteInTransaction(claim, Duration.ofSeconds(this.definition.getTimeout()));
-			if (deletion == null) {
+			lock = this.table.lockInTransaction(claim, Duration.ofSeconds(this.definition.getTimeout()));
+			if (lock == null) {
 				throw new NotCalledException("Another instance has claimed the event", null);
 			}
 			work.run();
 			if (scope.isRollbackOnly()) {
 				throw new UnexpectedRollbackException("The transaction was marked as rollback-only");
 			}
-			evidence = new Evidence(deletion);
+			evidence = new Evidence(claim, lock);
 			scope.transaction().add(evidence, this.table.transactionResource());
-			scope.transaction().lastStatement(evidence::check);
+			scope.transaction().lastStatement(evidence::delete);
 		}
 		catch (Throwable ex) {
 			scope.rollback();
-			if (deletion == null) {
+			if (lock == null) {
 				throw (ex instanceof NotCalledException) ? ex : notCalled(ex);
 			}
-			restore(claim, deletion);
+			warnIfCommitted(lock);
 			throw ex;
 		}
 		try {
 			commit(scope);
 		}
 		catch (RuntimeException | Error ex) {
-			if (scope.end() == End.ROLLED_BACK && !evidence.checked) {
-				restore(claim, evidence.deletion);
+			if (scope.end() == End.ROLLED_BACK && !evidence.deleted) {
+				warnIfCommitted(evidence.lock);
 			}
 			throw ex;
 		}
 	}
 
 	/**
-	 * A handler that commits its transaction itself removes its event before its work is
-	 * done.
+	 * A handler that commits its transaction itself does that part of its work again.
 	 */
-	private void restore(Claim claim, Object deletion) {
+	private void warnIfCommitted(Object lock) {
 		try {
-			if (this.table.restore(deletion, claim)) {
+			if (this.table.isCommitted(lock)) {
 				logger.warn(
 						"{} has failed after it has committed its transaction, so that work is done again: it "
 								+ "called commit() on the connection, or a statement commits implicitly",
@@ -151,10 +150,7 @@ final class HandlerTransactions {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn(
-					"The database does not answer, so it is not known whether {} has committed before it failed: {}",
-					this.definition.getName(), ex.getClass().getName());
-			logger.debug("The stack trace of the failure above", ex);
+			logger.debug("It is not known whether {} has committed before it failed", this.definition.getName(), ex);
 		}
 	}
 
@@ -198,20 +194,25 @@ final class HandlerTransactions {
 	 */
 	private final class Evidence implements TransactionParticipant {
 
-		private final Object deletion;
+		private final Claim claim;
 
-		private boolean checked;
+		private final Object lock;
 
-		private Evidence(Object deletion) {
-			this.deletion = deletion;
+		private boolean deleted;
+
+		private Evidence(Claim claim, Object lock) {
+			this.claim = claim;
+			this.lock = lock;
 		}
 
-		private void check() {
-			if (!HandlerTransactions.this.table.isDeleted(this.deletion)) {
-				throw new OutboxTransactionException("The database has rolled back the beginning of the transaction, "
-						+ "usually to break a deadlock whose exception was caught");
+		private void delete() {
+			if (!HandlerTransactions.this.table.deleteInTransaction(this.claim, this.lock)) {
+				throw new OutboxTransactionException(
+						"The transaction is no longer the one that has locked the event: the "
+								+ "database has rolled it back, usually to break a deadlock whose exception was caught, or the "
+								+ "handler has ended it");
 			}
-			this.checked = true;
+			this.deleted = true;
 		}
 
 		/**
@@ -220,7 +221,7 @@ final class HandlerTransactions {
 		 */
 		@Override
 		public boolean confirm() {
-			return HandlerTransactions.this.table.canCommit(this.deletion);
+			return HandlerTransactions.this.table.canCommit(this.lock);
 		}
 
 	}

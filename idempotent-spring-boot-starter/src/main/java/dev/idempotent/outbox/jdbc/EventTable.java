@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -171,8 +172,7 @@ public class EventTable {
 	public List<Head> heads(List<Look> looks, int limit) {
 		boolean postgres = this.database.kind() == Database.POSTGRESQL;
 		String sql = "select e.lane, e.id, e.attempts, e.topic, e.event_key, octet_length(e.payload) as bytes, "
-				+ isDue() + " as is_due, case when e.attempts = 0 or e.due_at is null or e.last_error is not null "
-				+ "then 1 else 0 end as settled from " + this.tables.event()
+				+ isDue() + " as is_due, " + isSettled() + " as settled from " + this.tables.event()
 				+ (postgres ? " e where e.lane = w.lane and e.id > w.above " : " e where e.lane = ? and e.id > ? ")
 				+ "order by e.lane, e.id limit " + limit;
 		List<Long[]> rows = List.of(longs(looks, Look::lane), longs(looks, Look::above));
@@ -338,85 +338,74 @@ public class EventTable {
 	}
 
 	/**
-	 * Deletes a claimed row in the transaction of the calling thread, which must not have
+	 * Locks a claimed row in the transaction of the calling thread, which must not have
 	 * done anything else. Until it ends, no other instance can claim the row.
 	 * @param claim a claimed row
 	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
-	 * @return the evidence for {@link #isDeleted}, or {@code null} if the row is no
-	 * longer claimed by these attempts
+	 * @return the evidence for {@link #deleteInTransaction}, or {@code null} if the row
+	 * is no longer claimed by these attempts
 	 */
-	public @Nullable Object deleteInTransaction(Claim claim, Duration longest) {
-		// No parameters: a plan that was made for the empty table would read a full one.
-		String delete = "delete from " + this.tables.event();
-		String row = " where lane = " + claim.lane() + " and id = " + claim.id() + " and attempts = "
-				+ claim.attempts();
-		if (this.database.join(this.database::kind) == Database.POSTGRESQL) {
-			return queryForTransaction("with limited as materialized (select " + Statements.limitIdle(longest) + ") "
-					+ delete + " using limited" + row + " returning txid_current()");
+	public @Nullable Object lockInTransaction(Claim claim, Duration longest) {
+		String row = " from " + this.tables.event() + " where lane = ? and id = ? and attempts = ? for update";
+		if (this.database.join(this.database::kind) != Database.POSTGRESQL) {
+			return this.database
+				.join((connection) -> Statements.query(connection, "select id" + row, parameters(claim),
+						(result, number) -> number))
+				.isEmpty() ? null : mark();
 		}
-		String sql = delete + row;
-		return (this.database.join((connection) -> Statements.update(connection, sql)) == 1) ? mark() : null;
+		List<Long> transaction = this.database.joinAtOnce(Statements.limitIdle(longest), "select txid_current()" + row,
+				parameters(claim), (statement) -> Statements.results(statement, (result, number) -> result.getLong(1)));
+		return transaction.isEmpty() ? null : transaction.get(0);
 	}
 
 	/**
-	 * Returns whether the transaction of the calling thread is still the one that has
-	 * deleted a row: it has not failed, and the database has not rolled it back and gone
-	 * on in another one.
-	 * @param evidence of the deletion
-	 * @return {@code false} if it is another one
-	 */
-	public boolean isDeleted(Object evidence) {
-		return (evidence instanceof UUID mark) ? isMarked(mark)
-				: evidence.equals(queryForTransaction("select txid_current_if_assigned()"));
-	}
-
-	private boolean isMarked(UUID mark) {
-		return this.database.join(
-				(connection) -> !Statements
-					.query(connection, "select id from " + this.tables.transaction() + " where id = ?",
-							List.of(this.database.kind(connection).parameter(mark)), (row, number) -> number)
-					.isEmpty());
-	}
-
-	/**
-	 * Puts a row back if the transaction that has deleted it was committed, although its
-	 * work has failed: the work has committed it itself, or by a statement that commits
-	 * implicitly.
-	 * @param evidence of the deletion
+	 * Deletes a row that the transaction of the calling thread has locked, if it is still
+	 * the same one: it has not failed, and neither the database nor other code has ended
+	 * it and gone on in another one.
 	 * @param claim the row
-	 * @return whether it was put back, as it was claimed
+	 * @param lock the evidence of its lock
+	 * @return {@code false} if it is another transaction
 	 */
-	public boolean restore(Object evidence, Claim claim) {
-		SerializedEvent stored = this.encryption.encrypt(List.of(claim.event())).get(0);
-		return this.database.runInTransaction((connection) -> {
-			if (!isCommitted(connection, evidence)) {
-				return false;
-			}
-			List<@Nullable Object> values = new ArrayList<>(List.of(claim.lane(), claim.id(), claim.attempts()));
-			EventRow.addTo(values, stored, this.database.kind(connection));
-			return Statements.update(connection, "insert into " + this.tables.event() + " (lane, id, attempts, "
-					+ EventRow.COLUMNS + ") values (?, ?, ?, " + EventRow.PARAMETERS + ")", values.toArray()) == 1;
-		});
+	public boolean deleteInTransaction(Claim claim, Object lock) {
+		String delete = "delete from " + this.tables.event() + " where lane = ? and id = ? and attempts = ? and ";
+		List<Object> parameters = new ArrayList<>(parameters(claim));
+		if (lock instanceof UUID mark) {
+			String sql = delete + "exists (select 1 from " + this.tables.transaction() + " where id = ?)";
+			return this.database.join((connection) -> {
+				parameters.add(this.database.kind(connection).parameter(mark));
+				return Statements.update(connection, sql, parameters.toArray());
+			}) == 1;
+		}
+		parameters.add(lock);
+		return this.database.joinAtOnce("", delete + "txid_current() = ?", parameters,
+				PreparedStatement::getUpdateCount) == 1;
 	}
 
-	private boolean isCommitted(Connection connection, Object evidence) {
-		return (evidence instanceof UUID mark)
+	/**
+	 * Returns whether a transaction that has locked a row was committed, although its
+	 * work has failed: the work has committed it itself, or by a statement that commits
+	 * implicitly. Asked once, after the end of the transaction.
+	 * @param lock the evidence of its lock
+	 * @return whether a part of the work is committed
+	 */
+	public boolean isCommitted(Object lock) {
+		return this.database.runInTransaction((connection) -> (lock instanceof UUID mark)
 				? Statements.update(connection, "delete from " + this.tables.transaction() + " where id = ?",
 						this.database.kind(connection).parameter(mark)) == 1
 				: Statements
-					.query(connection, "select txid_status(?)", List.of(evidence), (row, number) -> row.getString(1))
-					.contains("committed");
+					.query(connection, "select txid_status(?)", List.of(lock), (row, number) -> row.getString(1))
+					.contains("committed"));
 	}
 
 	/**
 	 * Returns whether the transaction of the calling thread will commit the deletion of a
-	 * row: it is the one that has deleted it, and the database will not answer its commit
+	 * row: it is the one that has locked it, and the database will not answer its commit
 	 * with a rollback that its driver hides. To be asked right before the commit, once.
-	 * @param evidence of the deletion
+	 * @param lock the evidence of the lock of the row
 	 * @return {@code false} if it will not
 	 */
-	public boolean canCommit(Object evidence) {
-		return (evidence instanceof UUID mark) ? unmark(mark) : this.database.join(TransactionGuard::canCommit);
+	public boolean canCommit(Object lock) {
+		return (lock instanceof UUID mark) ? unmark(mark) : this.database.join(TransactionGuard::canCommit);
 	}
 
 	/**
@@ -425,17 +414,6 @@ public class EventTable {
 	 */
 	public boolean isInTransaction() {
 		return TransactionGuard.isBound(this.database.dataSource());
-	}
-
-	private @Nullable Object queryForTransaction(String sql) {
-		return TransactionGuard.<@Nullable Object>join(this.database.dataSource(), (connection) -> {
-			try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(sql)) {
-				return row.next() ? (Object) row.getLong(1) : null;
-			}
-			catch (SQLException ex) {
-				throw Statements.translate(sql, ex);
-			}
-		});
 	}
 
 	/**
@@ -575,13 +553,24 @@ public class EventTable {
 	 * @return the lanes whose first row is due, and where to go on
 	 */
 	public Chunk scan(long above, int limit) {
+		return scan(above, limit, (topic) -> true);
+	}
+
+	/**
+	 * Reads the next rows of the table.
+	 * @param above the lane behind which to begin; {@link Long#MIN_VALUE} for the first
+	 * @param limit how many rows at most
+	 * @param served the topics that this instance delivers
+	 * @return the lanes whose first row is due and of such a topic, and where to go on
+	 */
+	public Chunk scan(long above, int limit, Predicate<String> served) {
 		String sql = scanSql(above, limit);
 		return (this.database.kind() == Database.POSTGRESQL)
-				? this.database.runAtOnce(sql, List.of(), (statement) -> chunk(statement.getResultSet(), limit))
+				? this.database.runAtOnce(sql, List.of(), (statement) -> chunk(statement.getResultSet(), limit, served))
 				: this.database.query((connection) -> {
 					try (Statement statement = connection.createStatement();
 							ResultSet rows = statement.executeQuery(sql)) {
-						return chunk(rows, limit);
+						return chunk(rows, limit, served);
 					}
 					catch (SQLException ex) {
 						throw Statements.translate(sql, ex);
@@ -601,24 +590,50 @@ public class EventTable {
 				+ "sum(case when row_in_lane = 1 and is_due = 0 and is_blocked = 0 then 1 else 0 end) over () as waiting, "
 				+ "sum(case when row_in_lane = 1 and is_blocked = 1 then 1 else 0 end) over () as blocked, "
 				+ "max(case when row_in_lane = 1 and is_fresh = 1 then age end) over () as oldest "
-				+ "from (select e.lane, e.id, e.topic, " + isDue() + " as is_due, case when e.due_at = " + kind.never()
-				+ " then 1 else 0 end as is_blocked, " + fresh + " as is_fresh, " + kind.millisSince("e.created_at")
-				+ " as age, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
-				+ "(select lane, id, topic, attempts, due_at, created_at, last_error from " + this.tables.event()
-				+ " where lane > " + above + " order by lane, id limit " + limit + ") e) c) x "
-				+ "where is_due = 1 and row_in_lane = 1 or place = total order by place";
+				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, " + isSettled() + " as settled, " + isDue()
+				+ " as is_due, case when e.due_at = " + kind.never() + " then 1 else 0 end as is_blocked, " + fresh
+				+ " as is_fresh, " + kind.millisSince("e.created_at") + " as age, "
+				+ kind.millisSince("coalesce(e.due_at, e.created_at)")
+				+ " as due_for, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
+				+ "(select lane, id, topic, attempts, due_at, created_at, last_error, " + bytesOfAlone()
+				+ " as bytes from " + this.tables.event() + " where lane > " + above + " order by lane, id limit "
+				+ limit + ") e) c) x " + "where is_due = 1 and row_in_lane = 1 or place = total order by place";
 	}
 
-	private static Chunk chunk(ResultSet rows, int limit) throws SQLException {
+	/**
+	 * The size of an event without a key, which is alone in its lane. Others than
+	 * PostgreSQL would read a large payload to know it.
+	 */
+	private String bytesOfAlone() {
+		return (this.database.kind() == Database.POSTGRESQL)
+				? "case when event_key is null then octet_length(payload) else -1 end" : "-1";
+	}
+
+	private static Row row(ResultSet rows) throws SQLException {
+		long lane = rows.getLong("lane");
+		long id = rows.getLong("id");
+		String topic = rows.getString("topic");
+		long bytes = rows.getLong("bytes");
+		return new Row(lane, id, topic, (bytes < 0) ? null : new Head(lane, id, rows.getInt("attempts"), topic, null,
+				bytes, true, rows.getInt("settled") == 1, null));
+	}
+
+	private static Chunk chunk(ResultSet rows, int limit, Predicate<String> served) throws SQLException {
 		List<Row> due = new ArrayList<>();
-		Chunk chunk = new Chunk(due, 0, 0, 0, Duration.ZERO, null, false, true);
+		List<UnservedRow> unserved = new ArrayList<>();
+		Chunk chunk = new Chunk(due, unserved, 0, 0, 0, Duration.ZERO, null, false, true);
 		while (rows.next()) {
-			Row row = new Row(rows.getLong("lane"), rows.getLong("id"), rows.getString("topic"));
+			Row row = row(rows);
 			if (rows.getInt("is_due") == 1 && rows.getInt("row_in_lane") == 1) {
-				due.add(row);
+				if (served.test(row.topic())) {
+					due.add(row);
+				}
+				else {
+					unserved.add(new UnservedRow(row, Duration.ofMillis(Math.max(0, rows.getLong("due_for")))));
+				}
 			}
 			boolean end = rows.getInt("total") < limit;
-			chunk = new Chunk(due, rows.getInt("total"), rows.getInt("waiting"), rows.getInt("blocked"),
+			chunk = new Chunk(due, unserved, rows.getInt("total"), rows.getInt("waiting"), rows.getInt("blocked"),
 					Duration.ofMillis(Math.max(0, rows.getLong("oldest"))), row, !end && rows.getInt("row_in_lane") > 1,
 					end);
 		}
@@ -654,6 +669,13 @@ public class EventTable {
 	 */
 	private String isDue() {
 		return "case when e.due_at is null or e.due_at <= " + this.database.kind().now() + " then 1 else 0 end";
+	}
+
+	/**
+	 * Whether the last attempt of a row has ended, as 1 or 0.
+	 */
+	private static String isSettled() {
+		return "case when e.attempts = 0 or e.due_at is null or e.last_error is not null then 1 else 0 end";
 	}
 
 	private String after(Duration lease) {
@@ -796,9 +818,20 @@ public class EventTable {
 	}
 
 	/**
+	 * The first row of a lane, of a topic that the reader does not serve.
+	 *
+	 * @param dueFor how long it has been due without being claimed, by the clock of the
+	 * database
+	 */
+	public record UnservedRow(Row row, Duration dueFor) {
+	}
+
+	/**
 	 * A part of the table.
 	 *
-	 * @param due the first row of each lane of this part that is due
+	 * @param due the first row of each lane of this part that is due and of a topic that
+	 * the reader serves
+	 * @param unserved those that are due and of other topics
 	 * @param rows how many rows the part has
 	 * @param waiting how many first rows wait for another attempt, or are leased
 	 * @param blocked how many lanes wait for an operator
@@ -809,8 +842,8 @@ public class EventTable {
 	 * @param cut whether it ends within a lane, whose other rows are in no part
 	 * @param end whether there are no further rows
 	 */
-	public record Chunk(List<Row> due, int rows, int waiting, int blocked, Duration oldest, @Nullable Row last,
-			boolean cut, boolean end) {
+	public record Chunk(List<Row> due, List<UnservedRow> unserved, int rows, int waiting, int blocked, Duration oldest,
+			@Nullable Row last, boolean cut, boolean end) {
 	}
 
 }

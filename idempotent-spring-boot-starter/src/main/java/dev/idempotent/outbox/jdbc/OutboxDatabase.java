@@ -40,6 +40,21 @@ final class OutboxDatabase {
 			+ "set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true), "
 			+ "set_config('synchronous_commit', 'off', true); ";
 
+	/**
+	 * The same for a statement in a transaction of the application, whose own statements
+	 * must not be planned with these settings. What {@link #AS_BEFORE} restores is kept
+	 * in settings of the transaction.
+	 */
+	private static final String BY_INDEX = "select set_config('idempotent.seqscan', current_setting('enable_seqscan'), true), "
+			+ "set_config('idempotent.bitmapscan', current_setting('enable_bitmapscan'), true), "
+			+ "set_config('idempotent.plans', current_setting('plan_cache_mode'), true), "
+			+ "set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), "
+			+ "set_config('plan_cache_mode', 'force_generic_plan', true)";
+
+	private static final String AS_BEFORE = "; select set_config('enable_seqscan', current_setting('idempotent.seqscan'), true), "
+			+ "set_config('enable_bitmapscan', current_setting('idempotent.bitmapscan'), true), "
+			+ "set_config('plan_cache_mode', current_setting('idempotent.plans'), true)";
+
 	private final OwnTransactions transactions;
 
 	private volatile @Nullable Database detected;
@@ -124,6 +139,27 @@ final class OutboxDatabase {
 			}
 		};
 		return commitsAtOnce() ? OwnTransactions.repeat(MAX_WAIT, () -> run(work)) : runInTransaction(work);
+	}
+
+	/**
+	 * Runs one statement of PostgreSQL that finds its row by index in the transaction of
+	 * the calling thread, in one round trip.
+	 * @param setting a setting for the rest of the transaction, or an empty string
+	 * @param result reads what the statement has returned
+	 */
+	<T> T joinAtOnce(String setting, String sql, List<Object> parameters, PreparedStatementCallback<T> result) {
+		String all = BY_INDEX + (setting.isEmpty() ? "" : ", " + setting) + "; " + sql + AS_BEFORE;
+		return join((connection) -> {
+			try (PreparedStatement statement = connection.prepareStatement(all)) {
+				Statements.bind(statement, parameters);
+				statement.execute();
+				statement.getMoreResults();
+				return result.doInPreparedStatement(statement);
+			}
+			catch (SQLException ex) {
+				throw Statements.translate(all, ex);
+			}
+		});
 	}
 
 	/**

@@ -352,13 +352,32 @@ public final class OutboxOperations implements TopicControl {
 		return eachBatch(filter, (connection, rows) -> changeEach(connection, sql, rows));
 	}
 
+	/**
+	 * Moves the due events of a topic that no instance serves to the dead events.
+	 * @param topic a topic for which this application has neither a publisher nor a
+	 * handler
+	 * @return how many were moved
+	 */
+	public int skipUnserved(String topic) {
+		String reason = "update " + this.tables.event() + " set last_error = ? where lane = ? and id = ?";
+		String due = " and (due_at is null or due_at <= " + this.database.kind().now() + ")";
+		return eachBatch(due, new DeadFilter(null, null, topic), (connection, rows) -> rows.forEach((row) -> {
+			Statements.update(connection, reason, "No instance served its topic", row.lane(), row.id());
+			EventTable.toDead(connection, this.tables, row.lane(), row.id(), 1);
+		}));
+	}
+
 	private static void changeEach(Connection connection, String sql, List<Position> rows) {
 		Statements.changeEach(connection, sql, rows.stream().map((row) -> List.of(row.lane(), row.id())).toList());
 	}
 
 	private int eachBatch(DeadFilter filter, BiConsumer<Connection, List<Position>> step) {
+		return eachBatch(isBlocked(), filter, step);
+	}
+
+	private int eachBatch(String condition, DeadFilter filter, BiConsumer<Connection, List<Position>> step) {
 		return OutboxDatabase.inBatches(FIRST, BATCH, (after) -> this.database.runInTransaction((connection) -> {
-			List<Position> locked = lockBlocked(connection, filter, after);
+			List<Position> locked = lock(connection, condition, filter, after);
 			if (!locked.isEmpty()) {
 				step.accept(connection, locked);
 			}
@@ -369,10 +388,10 @@ public final class OutboxOperations implements TopicControl {
 	/**
 	 * Locks rows above the given one. Skips those that another transaction has locked.
 	 */
-	private List<Position> lockBlocked(Connection connection, DeadFilter filter, Position after) {
+	private List<Position> lock(Connection connection, String condition, DeadFilter filter, Position after) {
 		List<Object> parameters = new ArrayList<>(List.of(after.lane(), after.lane(), after.id()));
 		String sql = "select lane, id from " + this.tables.event() + " where lane >= ? and (lane > ? or id > ?)"
-				+ isBlocked() + matching(this.database.kind(), filter, parameters) + " order by lane, id limit " + BATCH
+				+ condition + matching(this.database.kind(), filter, parameters) + " order by lane, id limit " + BATCH
 				+ " for update skip locked";
 		return Statements.query(connection, sql, parameters, (row, number) -> Position.of(row));
 	}
@@ -669,9 +688,38 @@ public final class OutboxOperations implements TopicControl {
 	 * was appended, without those of paused topics and those that had a failed attempt;
 	 * zero if there is none
 	 * @param age how long ago the relay had read the last row
+	 * @param unserved the topics with due events for which this instance has neither a
+	 * publisher nor a handler, up to 50, in alphabetical order
 	 */
 	public record OutboxBacklog(long events, long waiting, long blocked, boolean complete, Duration oldestAge,
-			Duration age) {
+			Duration age, List<UnservedTopic> unserved) {
+
+		/**
+		 * The events of unserved topics.
+		 * @return how many were found at least
+		 */
+		public long unservedEvents() {
+			return this.unserved.stream().mapToLong(UnservedTopic::events).sum();
+		}
+
+		/**
+		 * How long the oldest event of an unserved topic has been due.
+		 * @return zero if there is none
+		 */
+		public Duration unservedFor() {
+			return this.unserved.stream().map(UnservedTopic::dueFor).max(Duration::compareTo).orElse(Duration.ZERO);
+		}
+
+	}
+
+	/**
+	 * A topic whose events this instance leaves to others.
+	 *
+	 * @param events how many of its events are next in their lanes and due, at least
+	 * @param dueFor how long the oldest of them has been due without being claimed: if it
+	 * grows, no instance serves the topic
+	 */
+	public record UnservedTopic(String topic, long events, Duration dueFor) {
 	}
 
 }

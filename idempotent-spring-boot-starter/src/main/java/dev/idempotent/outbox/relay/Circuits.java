@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.work.OutageLog;
+import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
@@ -24,9 +25,9 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Circuit breakers of a publisher and of each of its destinations. While one is open, the
- * rows of its topics are not read, except for single events that are sent as probes, with
- * growing pauses. For these, a few lanes of each topic are kept.
+ * Circuit breakers of a publisher and of each of its destinations, or of a handler. While
+ * one is open, the rows of its topics are not read, except for single events that are
+ * sent as probes, with growing pauses. For these, a few lanes of each topic are kept.
  */
 final class Circuits {
 
@@ -68,7 +69,7 @@ final class Circuits {
 
 	/**
 	 * Creates closed circuits.
-	 * @param publisher the prefix
+	 * @param publisher the prefix, or the topic of a handler
 	 * @param wakes get the lanes that were kept when their topic is available again
 	 * @param onRecovery called when there may be other events that can be sent again
 	 */
@@ -77,7 +78,8 @@ final class Circuits {
 		this.paused = paused;
 		this.wakes = wakes;
 		this.onRecovery = onRecovery;
-		this.whole = new Circuit(publisher, "The publisher of " + publisher);
+		boolean handler = publisher.startsWith(OutboxTopics.HANDLERS + ":");
+		this.whole = new Circuit(publisher, (handler ? "The handler of " : "The publisher of ") + publisher);
 	}
 
 	/**

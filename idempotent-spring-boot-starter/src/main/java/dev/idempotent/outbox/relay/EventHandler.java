@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Handles the events of one topic in this process. Its workers claim no more events than
@@ -32,6 +32,18 @@ public interface EventHandler {
 	Duration lease();
 
 	/**
+	 * How many attempts an event has before it is dead.
+	 * @return at least 1
+	 */
+	int attempts();
+
+	/**
+	 * The longest wait between two attempts of an event.
+	 * @return the limit of the backoff
+	 */
+	Duration maxBackoff();
+
+	/**
 	 * Whether an event that was delivered has left the table with the work of the
 	 * handler.
 	 * @return {@code false} if the relay is to remove it
@@ -46,20 +58,31 @@ public interface EventHandler {
 	Thread newThread(Runnable work);
 
 	/**
-	 * How long an event waits if the handler was not called.
-	 * @return {@code null} for the backoff of the relay
-	 */
-	default @Nullable Duration pause() {
-		return null;
-	}
-
-	/**
 	 * Handles an event. An event for which this throws stays leased.
 	 * @param claim the event
 	 * @param failures told why the event was not handled, as an exception that can
 	 * contain a part of it
-	 * @return the outcome; unavailable if the handler was not called
+	 * @return the outcome; unavailable if the handler was not called, and
+	 * {@link #leftToOthers} if this version cannot read the event
 	 */
 	Outcome handle(Claim claim, Consumer<Throwable> failures);
+
+	/**
+	 * The outcome of an event that this version cannot read, and another one may.
+	 * @param reason a sentence for operators
+	 * @return an outcome that is not counted
+	 */
+	static Outcome leftToOthers(String reason) {
+		return new Outcome.Unavailable(reason, Scope.DESTINATION);
+	}
+
+	/**
+	 * Whether an outcome is {@link #leftToOthers}.
+	 * @param outcome of a handler
+	 * @return whether others may be able to read the event
+	 */
+	static boolean isLeftToOthers(Outcome outcome) {
+		return outcome instanceof Outcome.Unavailable unavailable && unavailable.scope() == Scope.DESTINATION;
+	}
 
 }

@@ -24,10 +24,8 @@ import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
-import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.relay.Settlement.Rules;
@@ -74,8 +72,8 @@ public final class OutboxRelay {
 	 * @param settings the settings
 	 * @param policy asked before an event becomes dead
 	 * @param observer notified of deliveries
-	 * @param handlers the handlers of this application, with {@link #unknownHandler} if
-	 * it serves all handlers of the table; obtained at each start
+	 * @param handlers the handlers of this application, obtained at each start; events of
+	 * others are left alone
 	 */
 	public OutboxRelay(EventTable table, Predicate<String> blocking, OutboxTopics topics, TopicControl control,
 			Runnable requirements, RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer,
@@ -87,15 +85,6 @@ public final class OutboxRelay {
 		this.observer = observer;
 		this.handlers = handlers;
 		this.delivery = newDelivery();
-	}
-
-	/**
-	 * Serves the handlers that this version of the application does not have.
-	 * @param lease how long an event is leased
-	 * @return a handler that leaves each event to another version for a day
-	 */
-	public static EventHandler unknownHandler(Duration lease) {
-		return new UnknownHandler(lease);
 	}
 
 	/**
@@ -137,8 +126,9 @@ public final class OutboxRelay {
 	}
 
 	/**
-	 * The publishers that were unavailable at the last attempt.
-	 * @return their prefixes
+	 * The publishers that were unavailable at the last attempt, and the handlers that
+	 * have failed for several keys in a row.
+	 * @return the prefixes of publishers and the topics of handlers
 	 */
 	public Set<String> unavailablePublishers() {
 		return this.delivery.workers.entrySet()
@@ -173,14 +163,19 @@ public final class OutboxRelay {
 
 	/**
 	 * The paused topics that this relay knows of.
-	 * @return topics of its publishers
+	 * @return topics of its publishers and handlers
 	 */
 	public Set<String> pausedTopics() {
-		Delivery current = this.delivery;
-		return current.paused.topics()
-			.stream()
-			.filter((topic) -> current.workers.containsKey(OutboxTopics.publisher(topic)))
-			.collect(Collectors.toUnmodifiableSet());
+		return this.delivery.paused.topics().stream().filter(this::serves).collect(Collectors.toUnmodifiableSet());
+	}
+
+	/**
+	 * Whether this instance delivers the events of a topic.
+	 * @param topic a topic of a row
+	 * @return whether it has a publisher or a handler for it
+	 */
+	public boolean serves(String topic) {
+		return PublisherWorkers.of(topic, this.delivery.workers) != null;
 	}
 
 	/**
@@ -310,7 +305,7 @@ public final class OutboxRelay {
 			}
 			relay.handlers.get().forEach((handler) -> this.handlers.put(handler.topic(), handler));
 			this.handlers.forEach((topic, handler) -> this.workers.put(topic,
-					new PublisherWorkers(handler, relay.rules, this.paused, observer, failures)));
+					new PublisherWorkers(handler, relay.rules, this.paused, observer, failures, this::lookForAll)));
 		}
 
 		private void lookForAll() {
@@ -447,51 +442,6 @@ public final class OutboxRelay {
 				logger.warn("{} is still running after the drain timeout; its events are delivered once their leases "
 						+ "end", thread.getName());
 			}
-		}
-
-	}
-
-	/**
-	 * Lets events of handlers that this version does not have wait for an instance of
-	 * another version, for a day. This is not an attempt: while both versions run, such
-	 * claims would use up the attempts of an event that the other one can handle.
-	 */
-	private record UnknownHandler(Duration lease) implements EventHandler {
-
-		private static final Duration PAUSE = Duration.ofSeconds(30);
-
-		private static final Duration MAX_AGE = Duration.ofDays(1);
-
-		@Override
-		public String topic() {
-			return OutboxTopics.HANDLERS;
-		}
-
-		@Override
-		public int concurrency() {
-			return 1;
-		}
-
-		@Override
-		public boolean removesEvents() {
-			return false;
-		}
-
-		@Override
-		public Thread newThread(Runnable work) {
-			return new Thread(work);
-		}
-
-		@Override
-		public Duration pause() {
-			return PAUSE;
-		}
-
-		@Override
-		public Outcome handle(Claim claim, Consumer<Throwable> failures) {
-			return (claim.age().compareTo(MAX_AGE) < 0)
-					? new Outcome.Unavailable("This version has no handler of this name")
-					: new Outcome.Reject("No version has had a handler of this name for a day");
 		}
 
 	}

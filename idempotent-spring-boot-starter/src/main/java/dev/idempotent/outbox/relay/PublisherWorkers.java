@@ -117,6 +117,10 @@ final class PublisherWorkers {
 	 */
 	private final ReentrantLock turn = new ReentrantLock();
 
+	private final LeftEvents left = new LeftEvents();
+
+	private final FailureStreak streak = new FailureStreak();
+
 	private volatile boolean draining;
 
 	private volatile boolean abandoned;
@@ -146,20 +150,20 @@ final class PublisherWorkers {
 	/**
 	 * Creates workers of a handler, without threads.
 	 * @param failures told of what the handler throws
+	 * @param onRecovery called when events that were not kept in memory can be handled
+	 * again
 	 */
 	PublisherWorkers(EventHandler handler, Rules rules, PausedTopics paused, OutboxObserver observer,
-			Consumer<Throwable> failures) {
+			Consumer<Throwable> failures, Runnable onRecovery) {
 		this.publisher = handler.topic();
 		this.runs = false;
 		this.handles = true;
-		this.rules = rules;
+		this.rules = rules.of(handler);
 		this.table = rules.table();
 		this.settings = rules.settings();
 		this.paused = paused;
 		this.observer = observer;
-		// Stay closed: they do not record the outcomes of a handler.
-		this.circuits = new Circuits(this.publisher, paused, this.wakes, () -> {
-		});
+		this.circuits = new Circuits(this.publisher, paused, this.wakes, onRecovery);
 		this.sender = (claims, sending, settlement) -> claims.forEach((claim) -> settle(handler, claim,
 				sending.getAsBoolean() ? handler.handle(claim, failures) : BatchPublisher.NOT_SENT, settlement));
 		this.lease = handler.lease();
@@ -193,7 +197,7 @@ final class PublisherWorkers {
 	 * @return {@code false} if there are too many
 	 */
 	boolean wake(Wake wake) {
-		return this.draining || keepsBack(wake) || this.wakes.add(wake);
+		return this.draining || this.left.contains(wake.lane(), wake.row()) || keepsBack(wake) || this.wakes.add(wake);
 	}
 
 	/**
@@ -242,10 +246,10 @@ final class PublisherWorkers {
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		this.wakes.await(MAX_WAIT);
 		if (this.handles) {
-			return runNext(nextAttempt());
+			return handleNext();
 		}
+		this.wakes.await(MAX_WAIT);
 		// Where processors are busy, two workers slow each other down: what one would
 		// deliver alone within a millisecond, and in larger batches, takes both longer.
 		// After a millisecond, a slow publication is not waited for.
@@ -256,6 +260,22 @@ final class PublisherWorkers {
 		finally {
 			endTurn();
 		}
+	}
+
+	/**
+	 * While the handler is unavailable, one of its workers probes it.
+	 */
+	private boolean handleNext() throws InterruptedException {
+		if (!this.circuits.isClosed(this.publisher) && this.ready.isEmpty() && this.turn.tryLock()) {
+			try {
+				return probe();
+			}
+			finally {
+				endTurn();
+			}
+		}
+		this.wakes.await(MAX_WAIT);
+		return runNext(nextAttempt());
 	}
 
 	private void endTurn() {
@@ -330,6 +350,7 @@ final class PublisherWorkers {
 		}
 		try {
 			deliver(Map.of(wake.lane(), wake.fromStart()), 1, true);
+			boolean unused = runNext(this.ready.poll());
 			return true;
 		}
 		catch (RuntimeException | Error ex) {
@@ -467,11 +488,19 @@ final class PublisherWorkers {
 
 	private Claimed claim(List<Head> heads, boolean probe) {
 		List<Head> sendable = heads.stream()
-			.filter((head) -> !this.abandoned && (probe ? !this.paused.contains(head.topic())
-					: !keepsBack(new Wake(head.lane(), head.id(), head.topic(), 0))))
+			.filter((head) -> !this.abandoned && serves(head.topic()) && !this.left.contains(head.lane(), head.id()))
+			.filter((head) -> probe ? !this.paused.contains(head.topic())
+					: !keepsBack(new Wake(head.lane(), head.id(), head.topic(), 0)))
 			.toList();
 		long begin = System.nanoTime();
-		return new Claimed(sendable, this.table.claim(sendable, this.lease, this.settings.attempts()), begin);
+		return new Claimed(sendable, this.table.claim(sendable, this.lease, this.rules.attempts()), begin);
+	}
+
+	/**
+	 * Topics can share a lane.
+	 */
+	private boolean serves(String topic) {
+		return (this.handles ? topic : OutboxTopics.publisher(topic)).equals(this.publisher);
 	}
 
 	/**
@@ -493,16 +522,54 @@ final class PublisherWorkers {
 		lookAgain(settlement, claimed.heads());
 	}
 
-	private static void settle(EventHandler handler, Claim claim, Outcome outcome, Settlement settlement) {
+	private void settle(EventHandler handler, Claim claim, Outcome outcome, Settlement settlement) {
 		if (outcome instanceof Outcome.Delivered && handler.removesEvents()) {
+			succeeded(claim);
 			settlement.addRemoved(claim);
 		}
+		else if (outcome instanceof Outcome.Delivered) {
+			succeeded(claim);
+			settlement.add(claim, outcome);
+		}
+		else if (EventHandler.isLeftToOthers(outcome)) {
+			leave(claim, ((Outcome.Unavailable) outcome).reason(), settlement);
+		}
+		else if (outcome instanceof Outcome.Retry retry && isOutage(claim, retry.reason())) {
+			settlement.release(claim);
+		}
 		else if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchPublisher.NOT_SENT) {
-			settlement.addNotCalled(claim, unavailable.reason(), handler.pause());
+			settlement.addNotCalled(claim, unavailable.reason());
 		}
 		else {
 			settlement.add(claim, outcome);
 		}
+	}
+
+	private void succeeded(Claim claim) {
+		this.streak.end();
+		if (!this.circuits.isClosed(this.publisher)) {
+			this.circuits.record(List.of(claim.event()), List.of(new Outcome.Delivered()));
+		}
+	}
+
+	/**
+	 * Whether a failure is one of many in a row, so that it does not count, and the
+	 * handler is only probed until an event succeeds.
+	 */
+	private boolean isOutage(Claim claim, String reason) {
+		boolean outage = this.streak.add(claim.lane());
+		if (outage) {
+			this.circuits.record(List.of(claim.event()), List.of(new Outcome.Unavailable(reason)));
+		}
+		return outage;
+	}
+
+	private void leave(Claim claim, String reason, Settlement settlement) {
+		if (this.left.add(claim.lane(), claim.event().sequence())) {
+			logger.warn("An event for {} is left to other versions for a day, and not counted: {}", this.publisher,
+					reason);
+		}
+		settlement.addLeftToOthers(claim, reason);
 	}
 
 	/**
@@ -520,7 +587,7 @@ final class PublisherWorkers {
 			else if (settlement.isStopped(head.lane())) {
 				settlement.release(claim);
 			}
-			else if (claim.event().attempts() > this.settings.attempts()) {
+			else if (claim.event().attempts() > this.rules.attempts()) {
 				settlement.addExhausted(claim);
 			}
 			else if (claim.undeliverable() != null) {

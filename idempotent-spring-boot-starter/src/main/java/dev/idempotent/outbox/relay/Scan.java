@@ -4,18 +4,25 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Chunk;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.outbox.jdbc.EventTable.UnservedRow;
 import dev.idempotent.outbox.jdbc.Lanes;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
+import dev.idempotent.outbox.jdbc.OutboxOperations.UnservedTopic;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Passes over the table of events in the order of lanes, again and again, and wakes the
@@ -44,6 +51,15 @@ final class Scan {
 	 */
 	private static final int THOROUGH = 60;
 
+	private static final int MOST_UNSERVED = 50;
+
+	/**
+	 * From when on a topic without a publisher or handler here is told of.
+	 */
+	private static final Duration UNSERVED = Duration.ofMinutes(5);
+
+	private static final Logger logger = LoggerFactory.getLogger(Scan.class);
+
 	private final EventTable table;
 
 	private final Map<String, PublisherWorkers> publishers;
@@ -55,6 +71,8 @@ final class Scan {
 	private volatile @Nullable Pass lastPass;
 
 	private Pass pass = new Pass(false, false);
+
+	private Set<String> warned = Set.of();
 
 	private long passes;
 
@@ -111,7 +129,8 @@ final class Scan {
 		moveDelayed();
 		startIfRequested();
 		long begin = System.nanoTime();
-		Chunk chunk = this.table.scan(this.pass.position, CHUNK);
+		Chunk chunk = this.table.scan(this.pass.position, CHUNK,
+				(topic) -> PublisherWorkers.of(topic, this.publishers) != null);
 		long took = System.nanoTime() - begin;
 		this.pass.add(chunk, took);
 		int woken = wake(chunk);
@@ -159,9 +178,9 @@ final class Scan {
 		int woken = 0;
 		Set<PublisherWorkers> full = new HashSet<>();
 		for (Row row : chunk.due()) {
-			PublisherWorkers workers = PublisherWorkers.of(row.topic(), this.publishers);
+			PublisherWorkers workers = Objects.requireNonNull(PublisherWorkers.of(row.topic(), this.publishers));
 			Wake wake = Wake.of(row, 0);
-			if (workers == null || workers.keepsBack(wake)) {
+			if (workers.keepsBack(wake)) {
 				this.pass.passOver(row);
 			}
 			else if (!full.contains(workers)) {
@@ -173,6 +192,7 @@ final class Scan {
 				}
 			}
 		}
+		chunk.unserved().forEach(this.pass::leave);
 		Row last = chunk.last();
 		if (last != null && isPassedOver(last.topic())) {
 			this.pass.passOver(last);
@@ -197,9 +217,30 @@ final class Scan {
 		this.lastBusy = this.pass.busy;
 		this.pass.ended = System.nanoTime();
 		this.lastPass = this.pass;
+		warnOfUnserved(this.pass);
 		boolean thorough = ++this.passes % THOROUGH == 0;
 		this.pass = new Pass(false, thorough);
 		pause((long) (this.interval.toNanos() * ThreadLocalRandom.current().nextDouble(0.75, 1.25)), true);
+	}
+
+	/**
+	 * Another instance may serve these topics, such as one of another version during a
+	 * deployment, and claims their events in time.
+	 */
+	private void warnOfUnserved(Pass ended) {
+		Set<String> late = new TreeSet<>();
+		ended.unserved.forEach((topic, found) -> {
+			if (found.dueFor().compareTo(UNSERVED) > 0) {
+				late.add(topic);
+			}
+		});
+		if (late.stream().anyMatch((topic) -> !this.warned.contains(topic))) {
+			logger
+				.warn("Events for {} have been due for more than {} minutes. This instance has no publisher or handler "
+						+ "for them, and no other one claims them: if none has, deploy a version that has, or skip them by the "
+						+ "actuator endpoint 'outbox'", late, UNSERVED.toMinutes());
+		}
+		this.warned = late;
 	}
 
 	/**
@@ -234,6 +275,8 @@ final class Scan {
 
 		private long blocked;
 
+		private final Map<String, UnservedTopic> unserved = new TreeMap<>();
+
 		private boolean complete = true;
 
 		private Duration oldest = Duration.ZERO;
@@ -266,9 +309,25 @@ final class Scan {
 			}
 		}
 
+		/**
+		 * Leaves a row to another instance.
+		 */
+		void leave(UnservedRow left) {
+			String topic = left.row().topic();
+			UnservedTopic found = this.unserved.get(topic);
+			if (found != null) {
+				Duration longest = (found.dueFor().compareTo(left.dueFor()) > 0) ? found.dueFor() : left.dueFor();
+				this.unserved.put(topic, new UnservedTopic(topic, found.events() + 1, longest));
+			}
+			else if (this.unserved.size() < MOST_UNSERVED) {
+				this.unserved.put(topic, new UnservedTopic(topic, 1, left.dueFor()));
+			}
+			passOver(left.row());
+		}
+
 		OutboxBacklog describe() {
 			return new OutboxBacklog(this.events, this.waiting, this.blocked, this.complete, this.oldest,
-					Duration.ofNanos(System.nanoTime() - this.ended));
+					Duration.ofNanos(System.nanoTime() - this.ended), List.copyOf(this.unserved.values()));
 		}
 
 	}

@@ -19,7 +19,6 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.Lanes;
 import dev.idempotent.work.Backoff;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,7 +79,7 @@ final class Settlement {
 	 * Adds an event whose attempts are exhausted, none of which reported a result.
 	 */
 	void addExhausted(Claim claim) {
-		addDead(claim, "No attempt of " + this.rules.settings().attempts()
+		addDead(claim, "No attempt of " + this.rules.attempts()
 				+ " reported a result: each time the process or the lease ended first");
 	}
 
@@ -93,12 +92,18 @@ final class Settlement {
 
 	/**
 	 * Adds an event whose handler could not be called, which is not an attempt.
-	 * @param pause until it can be claimed again; {@code null} for the first backoff
 	 */
-	void addNotCalled(Claim claim, String reason, @Nullable Duration pause) {
+	void addNotCalled(Claim claim, String reason) {
 		stop(claim.lane());
-		this.uncounted
-			.add(new Failure(claim, reason, (pause != null) ? pause : this.rules.settings().backoff(), false));
+		this.uncounted.add(new Failure(claim, reason, this.rules.settings().backoff(), false));
+	}
+
+	/**
+	 * Adds an event that others can claim at once.
+	 */
+	void addLeftToOthers(Claim claim, String reason) {
+		stop(claim.lane());
+		this.uncounted.add(new Failure(claim, reason, Duration.ZERO, false));
 	}
 
 	void add(Claim claim, Outcome outcome) {
@@ -122,14 +127,13 @@ final class Settlement {
 
 	private void addFailed(Claim claim, Outcome.Retry retry) {
 		int used = claim.event().attempts();
-		RelaySettings settings = this.rules.settings();
-		if (used >= settings.attempts()) {
+		if (used >= this.rules.attempts()) {
 			addRefused(claim, retry.reason());
 		}
 		else {
 			stop(claim.lane());
 			this.postponed.add(new Failure(claim, retry.reason(), Objects.requireNonNullElseGet(retry.after(),
-					() -> new Backoff(settings.backoff(), settings.maxBackoff()).after(used))));
+					() -> new Backoff(this.rules.settings().backoff(), this.rules.maxBackoff()).after(used))));
 		}
 	}
 
@@ -142,7 +146,7 @@ final class Settlement {
 				: Optional.empty();
 		if (granted.isPresent()) {
 			stop(claim.lane());
-			boolean counted = claim.event().attempts() < this.rules.settings().attempts();
+			boolean counted = claim.event().attempts() < this.rules.attempts();
 			(counted ? this.postponed : this.uncounted).add(new Failure(claim, reason, granted.get(), counted));
 		}
 		else {
@@ -224,8 +228,20 @@ final class Settlement {
 	 * @param blocking the topics whose keys are blocked by an event without a next
 	 * attempt
 	 * @param policy asked before an event becomes dead
+	 * @param attempts how many attempts an event has before it is dead
+	 * @param maxBackoff the longest wait between two attempts
 	 */
-	record Rules(EventTable table, Predicate<String> blocking, RelaySettings settings, DeadLetterPolicy policy) {
+	record Rules(EventTable table, Predicate<String> blocking, RelaySettings settings, DeadLetterPolicy policy,
+			int attempts, Duration maxBackoff) {
+
+		Rules(EventTable table, Predicate<String> blocking, RelaySettings settings, DeadLetterPolicy policy) {
+			this(table, blocking, settings, policy, settings.attempts(), settings.maxBackoff());
+		}
+
+		Rules of(EventHandler handler) {
+			return new Rules(this.table, this.blocking, this.settings, this.policy, handler.attempts(),
+					handler.maxBackoff());
+		}
 
 		boolean blocks(Claim claim) {
 			SerializedEvent event = claim.event();

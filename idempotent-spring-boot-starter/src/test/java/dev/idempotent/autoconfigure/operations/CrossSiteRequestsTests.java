@@ -82,6 +82,7 @@ class CrossSiteRequestsTests {
 		return Map.ofEntries(Map.entry("outbox/retry", ALL), Map.entry("outbox/discard", ALL),
 				Map.entry("outbox/retry-blocked", ALL), Map.entry("outbox/skip-blocked", ALL),
 				Map.entry("outbox/discard-blocked", ALL), Map.entry("outbox/pause", Map.of("topic", "test:orders")),
+				Map.entry("outbox/skip-unserved", Map.of("topic", "other:orders")),
 				Map.entry("outbox/resume", Map.of("topic", "test:paused")),
 				Map.entry("saga/" + saga + "/retry", Map.of()),
 				Map.entry("saga/" + saga + "/skip", Map.of("step", "hold", "note", "a note")),

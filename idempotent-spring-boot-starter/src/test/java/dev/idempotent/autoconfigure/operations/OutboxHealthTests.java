@@ -39,7 +39,7 @@ class OutboxHealthTests {
 			append(context, 60);
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 			assertThat(health(context).getDetails()).containsOnlyKeys("oldestPendingAge", "pending", "waiting",
-					"blocked", "complete", "scanned", "maxAge", "delayed", "dead", "unavailablePublishers",
+					"blocked", "unserved", "complete", "scanned", "maxAge", "delayed", "dead", "unavailablePublishers",
 					"unavailableDestinations", "pausedTopics");
 		});
 	}

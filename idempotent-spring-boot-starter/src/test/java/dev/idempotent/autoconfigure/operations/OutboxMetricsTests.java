@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -29,6 +30,7 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -90,15 +92,33 @@ class OutboxMetricsTests {
 	}
 
 	@Test
+	void measuresTheEventsThatNobodyClaims() {
+		insert("gone:orders", "timestamp '2001-01-01 00:00:00'");
+		insert("gone:orders", "null");
+		await().untilAsserted(() -> assertThat(registry().get("outbox.events.unserved").gauge().value()).isEqualTo(2));
+		assertThat(registry().get("outbox.unserved.age").timeGauge().value(TimeUnit.DAYS)).isGreaterThan(8000);
+		this.context.getBean(JdbcTemplate.class).update("delete from outbox_event where topic = 'gone:orders'");
+		await().untilAsserted(() -> assertThat(registry().get("outbox.events.unserved").gauge().value()).isZero());
+		assertThat(registry().get("outbox.unserved.age").timeGauge().value()).isZero();
+	}
+
+	private void insert(String topic, String dueAt) {
+		this.context.getBean(JdbcTemplate.class)
+			.update("insert into outbox_event (event_id, topic, type, payload, due_at) values (?, ?, 'order', ?, "
+					+ dueAt + ")", UUID.randomUUID(), topic, new byte[0]);
+	}
+
+	@Test
 	void knowsNothingBeforeAScanAndWithoutItsDatabase() {
 		SimpleMeterRegistry meters = new SimpleMeterRegistry();
 		OutboxMetrics.gauges(Optional::empty, () -> {
 			throw new IllegalStateException("away");
 		}, () -> 2, () -> 3).bindTo(meters);
-		for (String gauge : List.of("pending", "waiting", "blocked", "delayed", "dead")) {
+		for (String gauge : List.of("pending", "waiting", "blocked", "unserved", "delayed", "dead")) {
 			assertThat(meters.get("outbox.events." + gauge).gauge().value()).isNaN();
 		}
 		assertThat(meters.get("outbox.oldest.age").timeGauge().value()).isNaN();
+		assertThat(meters.get("outbox.unserved.age").timeGauge().value()).isNaN();
 		assertThat(meters.get("outbox.scan.age").timeGauge().value()).isNaN();
 		assertThat(meters.get("outbox.publishers.unavailable").gauge().value()).isEqualTo(2);
 		assertThat(meters.get("outbox.topics.paused").gauge().value()).isEqualTo(3);

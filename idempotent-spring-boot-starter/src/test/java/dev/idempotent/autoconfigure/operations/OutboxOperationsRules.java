@@ -273,6 +273,25 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 	}
 
 	@Test
+	void skipsTheEventsOfATopicThatNobodyServes() {
+		JdbcTemplate template = bean(JdbcTemplate.class);
+		template.update(
+				"insert into endpoint_event (event_id, topic, type, payload) values (?, 'gone:orders', 'late', ?)",
+				UUID.randomUUID(), new byte[0]);
+		assertThat(afterAScan("/actuator/outbox").at("/backlog/unserved/0/topic").asString()).isEqualTo("gone:orders");
+		assertThat(json(post("skip-unserved", "{\"topic\":\"test:orders\"}"), 409).get("problem").asString())
+			.isEqualTo("This instance serves the topic");
+		assertThat(json(post("skip-unserved", "{\"all\":true}"), 400).get("problem").asString()).contains("topic");
+		List<Object> before = List.copyOf(audits());
+		assertThat(json(post("skip-unserved", "{\"topic\":\"gone:orders\"}"), 200).get("skipped").asInt()).isOne();
+		assertThat(before).isEmpty();
+		assertAudit("OUTBOX_UNSERVED_SKIPPED", Map.of("topic", "gone:orders", "number", 1, "outcome", "DONE"));
+		assertThat(json(get("/actuator/outbox/dead"), 200).at("/dead/0/lastError").asString())
+			.isEqualTo("No instance served its topic");
+		assertThat(json(post("retry", "{\"topic\":\"gone:orders\"}"), 200).get("retried").asInt()).isOne();
+	}
+
+	@Test
 	void publishesAnAuditEventOfEachChange() {
 		block("1", "2", "3");
 		post("retry-blocked", "{\"type\":\"1\",\"note\":\"the broker is back\"}");

@@ -1,11 +1,15 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.time.Duration;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.work.Backoff;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -69,6 +73,25 @@ class OutboxPropertiesTests {
 			.withInitializer((context) -> context.getEnvironment()
 				.getPropertySources()
 				.addFirst(new MapPropertySource("topics", Map.of(name, value))));
+	}
+
+	/**
+	 * A provider that is away from an evening to the next morning.
+	 */
+	@Test
+	void letsAnEventOfAHandlerOutlastANight() {
+		OutboxProperties properties = bind("idempotent.outbox.enabled", "true");
+		Backoff backoff = new Backoff(properties.relay().backoff(), properties.handlers().maxBackoff());
+		Duration all = IntStream.range(1, properties.handlers().attempts())
+			.mapToObj(backoff::after)
+			.reduce(Duration.ZERO, Duration::plus);
+		assertThat(all).isBetween(Duration.ofHours(14), Duration.ofHours(23));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "attempts, 0, is 0.", "max-backoff, 0s, 'is PT0S, but must be at least 1 ms.'" })
+	void refusesLimitsOfHandlersThatAreNotPositive(String name, String value, String message) {
+		refuses("idempotent.outbox.handlers." + name, value, "idempotent.outbox.handlers." + name + " " + message);
 	}
 
 	private static OutboxProperties withTopic(String property, String value) {

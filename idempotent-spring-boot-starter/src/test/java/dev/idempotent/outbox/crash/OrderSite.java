@@ -38,6 +38,7 @@ final class OrderSite implements AutoCloseable {
 				"--spring.datasource.hikari.validation-timeout=1000", "--idempotent.outbox.relay.attempts=1000000",
 				"--idempotent.outbox.relay.backoff=200ms", "--idempotent.outbox.relay.max-backoff=1s",
 				"--idempotent.outbox.redis.timeout=1s", "--spring.data.redis.timeout=1s",
+				"--idempotent.outbox.handlers.attempts=1000000", "--idempotent.outbox.handlers.max-backoff=1s",
 				"--idempotent.outbox.handlers.concurrency=3", "--idempotent.outbox.handlers.lease=3s",
 				"--crash.seed=" + settings.seed(), "--crash.fault=" + settings.fault(), "--crash.end=" + this.end));
 		properties.forEach((property) -> arguments.add("--" + property));

@@ -165,24 +165,23 @@ enum PlantedFault {
 			}
 
 			@Override
-			public @Nullable Object deleteInTransaction(Claim claim, Duration longest) {
-				if (PlantedFault.this != DELETE_AFTER_COMMIT) {
-					return super.deleteInTransaction(claim, longest);
+			public @Nullable Object lockInTransaction(Claim claim, Duration longest) {
+				if (PlantedFault.this == DELETE_AFTER_COMMIT) {
+					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+						@Override
+						public void afterCommit() {
+							delete(List.of(claim));
+						}
+
+					});
 				}
-				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-					@Override
-					public void afterCommit() {
-						delete(List.of(claim));
-					}
-
-				});
-				return claim;
+				return super.lockInTransaction(claim, longest);
 			}
 
 			@Override
-			public boolean isDeleted(Object evidence) {
-				return evidence instanceof Claim || super.isDeleted(evidence);
+			public boolean deleteInTransaction(Claim claim, Object lock) {
+				return PlantedFault.this == DELETE_AFTER_COMMIT || super.deleteInTransaction(claim, lock);
 			}
 
 		};

@@ -41,7 +41,7 @@ class HandlerAdviceTests {
 	@BeforeEach
 	void open() {
 		this.shop = HandlerShop.open(H2, HandlerShop.OFTEN, List.of(Methods.class, Advised.class, Around.class),
-				"idempotent.outbox.relay.attempts=2", "idempotent.initialize-schema=always");
+				"idempotent.outbox.handlers.attempts=2", "idempotent.initialize-schema=always");
 		this.handlers = this.shop.bean(Advised.class);
 	}
 

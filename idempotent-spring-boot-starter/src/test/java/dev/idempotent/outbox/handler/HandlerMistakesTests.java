@@ -17,8 +17,11 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -115,6 +118,29 @@ class HandlerMistakesTests {
 				"idempotent.outbox.handlers.concurrencies.fine is 0");
 		assertStops(OutboxApplication.with(Fine.class).withPropertyValues("idempotent.outbox.handlers.lease=0"),
 				"idempotent.outbox.handlers.lease");
+	}
+
+	/**
+	 * Each connection would be that of a transaction whose work may need a second one.
+	 */
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void warnOfMoreThreadsThanConnections(CapturedOutput output) {
+		String warning = "hold up to 3 connections in transactions, and the pool has 3";
+		startWithPool(4);
+		assertThat(output).doesNotContain("connections in transactions");
+		startWithPool(3, "idempotent.outbox.relay.enabled=false");
+		assertThat(output).doesNotContain("connections in transactions");
+		startWithPool(3);
+		assertThat(output).containsOnlyOnce(warning);
+	}
+
+	private static void startWithPool(int size, String... properties) {
+		OutboxApplication.with(Fine.class)
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=" + size,
+					"idempotent.outbox.handlers.concurrency=3")
+			.withPropertyValues(properties)
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	/**

@@ -126,7 +126,7 @@ abstract class HandlerRules {
 
 	@Test
 	void giveUpAfterTheLastAttempt() {
-		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=2");
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=2");
 		shop.handlers().whenBooking((id) -> {
 			throw new IllegalStateException("never: secret");
 		});
@@ -293,7 +293,7 @@ abstract class HandlerRules {
 
 	@Test
 	void becomeDeadIfEachAttemptEndedWithoutAResult() {
-		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=3");
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=3");
 		shop.leaveBehind("handlers:book", "key", "{\"id\":\"1\"}", 3);
 		awaitNoRows(shop);
 		assertThat(shop.dead()).hasSize(1);
@@ -301,38 +301,39 @@ abstract class HandlerRules {
 	}
 
 	@Test
-	void leaveEventsOfUnknownHandlersToOtherVersions() {
-		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=1");
-		shop.leaveBehind("handlers:gone", "key", "{\"id\":\"1\"}", 0);
-		await().untilAsserted(() -> assertThat(shop.waiting()).singleElement()
-			.satisfies((event) -> assertThat(event).containsEntry("topic", "handlers:gone")
-				.containsEntry("attempts", 0)
-				.containsEntry("last_error", "This version has no handler of this name")));
+	@ExtendWith(OutputCaptureExtension.class)
+	void tellOfEventsThatNobodyHandles(CapturedOutput output) {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		shop.leaveBehind("handlers:gone", "key", "{\"id\":\"1\"}", 2);
+		await().untilAsserted(() -> assertThat(output)
+			.containsOnlyOnce("Events for [handlers:gone] have been due for more than 5 minutes"));
+		assertThat(shop.relay().lastPass().orElseThrow().unserved()).singleElement().satisfies((unserved) -> {
+			assertThat(unserved.topic()).isEqualTo("handlers:gone");
+			assertThat(unserved.events()).isOne();
+			assertThat(unserved.dueFor()).isGreaterThan(Duration.ofDays(1));
+		});
+		assertThat(shop.waiting()).singleElement().satisfies((event) -> assertThat(event).containsEntry("attempts", 2));
 		assertThat(shop.dead()).isEmpty();
 	}
 
 	@Test
-	void becomeDeadAfterADayIfNoVersionHasTheHandler() {
-		HandlerShop shop = open(HandlerShop.OFTEN);
-		shop.leaveBehind("handlers:gone", "key", "{\"id\":\"1\"}", 0);
-		shop.jdbc().update("update handler_event set created_at = timestamp '2001-01-01 00:00:00', due_at = null");
-		awaitNoRows(shop);
-		assertThat(shop.dead()).singleElement()
-			.satisfies((dead) -> assertThat(dead).containsEntry("topic", "handlers:gone")
-				.containsEntry("last_error", "No version has had a handler of this name for a day"));
-	}
-
-	@Test
 	@ExtendWith(OutputCaptureExtension.class)
-	void rejectAPayloadThatTheyCannotRead(CapturedOutput output) {
+	void leaveAPayloadThatTheyCannotReadForADay(CapturedOutput output) {
 		HandlerShop shop = open(HandlerShop.OFTEN);
 		shop.leaveBehind("handlers:book", "key", "{\"id\":\"secret", 0);
+		String reason = "The payload cannot be converted to " + HandlerShop.Order.class.getName();
+		await().untilAsserted(() -> assertThat(shop.waiting()).singleElement()
+			.satisfies((event) -> assertThat(event).containsEntry("attempts", 0).containsEntry("last_error", reason)));
+		shop.jdbc().update("delete from handler_event");
+		shop.newTransaction().executeWithoutResult((status) -> {
+			shop.leaveBehind("handlers:book", "key", "{\"id\":\"secret", 0);
+			shop.jdbc().update("update handler_event set created_at = timestamp '2001-01-01 00:00:00'");
+		});
 		awaitNoRows(shop);
 		assertThat(shop.dead()).singleElement()
-			.satisfies((dead) -> assertThat(dead).containsEntry("attempts", 1)
-				.containsEntry("last_error",
-						"The payload cannot be converted to " + HandlerShop.Order.class.getName()));
-		assertThat(output).contains("The handler book cannot read an event: The payload cannot be converted to")
+			.satisfies((dead) -> assertThat(dead).containsEntry("attempts", 1).containsEntry("last_error", reason));
+		assertThat(output).containsOnlyOnce("An event for handlers:book is left to other versions for a day")
+			.contains("The handler book cannot read an event, and for a day no version could: " + reason)
 			.doesNotContain("secret");
 	}
 
@@ -408,7 +409,7 @@ abstract class HandlerRules {
 
 	@Test
 	void blockTheKeyOfAnEventWithoutANextAttempt() {
-		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.relay.attempts=1",
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=1",
 				"idempotent.outbox.on-dead=block");
 		shop.handlers().whenBooking((id) -> {
 			throw new IllegalStateException("never");

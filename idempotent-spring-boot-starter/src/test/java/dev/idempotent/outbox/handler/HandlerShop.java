@@ -107,6 +107,10 @@ final class HandlerShop implements AutoCloseable {
 		return jdbc().queryForList("select id from handler_event", Long.class).size();
 	}
 
+	int rowsOf(String topic) {
+		return jdbc().queryForList("select id from handler_event where topic = ?", Long.class, topic).size();
+	}
+
 	List<Map<String, Object>> dead() {
 		return jdbc().queryForList("select type, topic, last_error, attempts from handler_dead order by id");
 	}

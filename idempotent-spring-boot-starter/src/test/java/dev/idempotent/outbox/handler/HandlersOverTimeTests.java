@@ -76,7 +76,7 @@ class HandlersOverTimeTests {
 
 	@Test
 	void getADeadEventAgainIfAnOperatorRetriesIt() {
-		HandlerShop shop = open(List.of(), "idempotent.outbox.relay.attempts=1");
+		HandlerShop shop = open(List.of(), "idempotent.outbox.handlers.attempts=1");
 		AtomicBoolean repaired = failUntilRepaired(shop);
 		shop.append(HandlerShop.event("order.placed", "1").withKey("key"));
 		shop.append(HandlerShop.event("order.placed", "2").withKey("key"));
@@ -92,7 +92,7 @@ class HandlersOverTimeTests {
 
 	@Test
 	void goOnBehindABlockedEventThatAnOperatorSkips() {
-		HandlerShop shop = open(List.of(), "idempotent.outbox.relay.attempts=1", "idempotent.outbox.on-dead=block");
+		HandlerShop shop = open(List.of(), "idempotent.outbox.handlers.attempts=1", "idempotent.outbox.on-dead=block");
 		AtomicBoolean unused = failUntilRepaired(shop);
 		shop.append(HandlerShop.event("order.placed", "1").withKey("key"));
 		shop.append(HandlerShop.event("order.placed", "2").withKey("key"));

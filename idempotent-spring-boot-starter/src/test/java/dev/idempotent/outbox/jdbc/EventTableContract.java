@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Random;
 import java.util.UUID;
@@ -142,26 +143,29 @@ abstract class EventTableContract extends EventTableSteps {
 	}
 
 	@Test
-	void deletesAClaimedRowInTheTransactionOfTheCaller() {
+	void deletesALockedRowInTheTransactionOfTheCaller() {
 		append("one");
 		Claim overtaken = claimOver().get(0);
 		Claim claim = claim().get(0);
-		inTransaction(() -> {
-			assertThat(table().deleteInTransaction(overtaken, Duration.ofMinutes(1))).isNull();
-			return true;
-		});
+		assertThat(inTransaction(() -> Optional.ofNullable(table().lockInTransaction(overtaken, LEASE)))).isEmpty();
 		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
-			assertThat(table().deleteInTransaction(claim, Duration.ofMinutes(1))).isNotNull();
+			assertThat(table().deleteInTransaction(claim, lock(claim))).isTrue();
 			throw new IllegalStateException("rolled back");
 		}));
 		assertThat(heads()).hasSize(1);
 		inTransaction(() -> {
-			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim, Duration.ofMinutes(1)));
+			Object lock = lock(claim);
 			assertThat(table().isInTransaction()).isTrue();
-			return assertThat(table().isDeleted(deletion) && table().canCommit(deletion)).isTrue();
+			assertThat(table().deleteInTransaction(overtaken, lock)).isFalse();
+			assertThat(table().deleteInTransaction(claim, lock)).isTrue();
+			return assertThat(table().canCommit(lock)).isTrue();
 		});
 		assertThat(heads()).isEmpty();
 		assertThat(table().isInTransaction()).isFalse();
+	}
+
+	private Object lock(Claim claim) {
+		return Objects.requireNonNull(table().lockInTransaction(claim, Duration.ofMinutes(1)));
 	}
 
 	/**
@@ -173,39 +177,38 @@ abstract class EventTableContract extends EventTableSteps {
 		List<Head> read = heads();
 		Claim claim = claim().get(0);
 		inTransaction(() -> {
-			assertThat(table().deleteInTransaction(claim, Duration.ofMinutes(1))).isNotNull();
+			assertThat(lock(claim)).isNotNull();
 			return assertThat(CompletableFuture.supplyAsync(() -> claim(read))).succeedsWithin(Duration.ofSeconds(30))
 				.isEqualTo(List.of());
 		});
 	}
 
 	@Test
-	void putsARowBackWhoseDeletionWasCommitted() {
+	void knowsWhetherATransactionThatHasLockedARowWasCommitted() {
 		append("one");
 		Claim claim = claim().get(0);
-		List<Object> deletions = new ArrayList<>();
+		List<Object> locks = new ArrayList<>();
 		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
-			deletions.add(Objects.requireNonNull(table().deleteInTransaction(claim, Duration.ofMinutes(1))));
+			locks.add(lock(claim));
 			throw new IllegalStateException("rolled back");
 		}));
-		assertThat(table().restore(deletions.get(0), claim)).isFalse();
-		Object deletion = inTransaction(
-				() -> Objects.requireNonNull(table().deleteInTransaction(claim, Duration.ofMinutes(1))));
-		assertThat(heads()).isEmpty();
-		assertThat(table().restore(deletion, claim)).isTrue();
+		assertThat(table().isCommitted(locks.get(0))).isFalse();
+		assertThat(table().isCommitted(inTransaction(() -> lock(claim)))).isTrue();
 		assertThat(heads()).singleElement()
 			.satisfies((head) -> assertThat(head.id()).isEqualTo(claim.event().sequence()));
-		assertThat(table().delete(List.of(claim))).isOne();
 	}
 
+	/**
+	 * To break a deadlock, or by the work itself.
+	 */
 	@Test
-	void knowsThatADeletionWasRolledBackBehindTheCaller() {
+	void deletesNoRowInATransactionThatHasNotLockedIt() {
 		append("one");
 		Claim claim = claim().get(0);
 		inTransaction(() -> {
-			Object deletion = Objects.requireNonNull(table().deleteInTransaction(claim, Duration.ofMinutes(1)));
+			Object lock = lock(claim);
 			TransactionGuard.join(fixture().dataSource(), EventTableContract::rollBack);
-			return assertThat(table().isDeleted(deletion)).isFalse();
+			return assertThat(table().deleteInTransaction(claim, lock)).isFalse();
 		});
 		assertThat(heads()).hasSize(1);
 	}
@@ -448,7 +451,7 @@ abstract class EventTableContract extends EventTableSteps {
 				.map((row) -> new Row(row.lane(), row.id(), row.topic()))
 				.toList());
 		assertThat(table().scan(last(third).lane(), 10))
-			.isEqualTo(new Chunk(List.of(), 0, 0, 0, Duration.ZERO, null, false, true));
+			.isEqualTo(new Chunk(List.of(), List.of(), 0, 0, 0, Duration.ZERO, null, false, true));
 	}
 
 	@Test

@@ -3,6 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -167,6 +168,34 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			.containsExactlyInAnyOrder("INSERT on on", "UPDATE off off", "DELETE off off", "UPDATE on off");
 	}
 
+	/**
+	 * Otherwise, the statements of the handler would be planned without sequential scans.
+	 */
+	@Test
+	void setsNothingForTheWorkOfAHandler() {
+		append("one");
+		Claim claim = claim(table().heads(due(), 1)).get(0);
+		inTransaction(() -> {
+			template().execute("set local enable_bitmapscan = off");
+			Object lock = lock(claim);
+			assertThat(template().queryForObject("show enable_bitmapscan", String.class)).isEqualTo("off");
+			template().execute("set local enable_bitmapscan = on");
+			requireDefaults();
+			assertThat(table().deleteInTransaction(claim, lock)).isTrue();
+			requireDefaults();
+			return true;
+		});
+		requireDefaults();
+	}
+
+	private Object lock(Claim claim) {
+		return Objects.requireNonNull(table().lockInTransaction(claim, Duration.ofMinutes(1)));
+	}
+
+	private boolean handle(Claim claim) {
+		return inTransaction(() -> table().deleteInTransaction(claim, lock(claim)));
+	}
+
 	private void requireDefaults() {
 		assertThat(Stream.of("synchronous_commit", "enable_seqscan", "enable_bitmapscan")
 			.map((name) -> template().queryForObject("show " + name, String.class))).containsOnly("on");
@@ -185,6 +214,8 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			table().postpone(failures(claim(table().heads(due(), 1)), "broken"));
 			endLeases();
 			table().delete(claim(table().heads(due(), 100)));
+			append("handled");
+			assertThat(handle(claim(table().heads(due(), 1)).get(0))).isTrue();
 			append("two");
 			table().bury(failures(claim(table().heads(due(), 1)), "broken"));
 			insertLarge();
@@ -214,8 +245,10 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			assertThat(reads.atMost(FEW, "cost_event", "a death",
 					() -> table().bury(failures(failed.subList(100, 200), "broken"))))
 				.isEqualTo(100);
-			assertThat(reads.atMost(FEW, "cost_event", "a delete", () -> table().delete(failed.subList(200, BATCH))))
-				.isEqualTo(300);
+			assertThat(reads.atMost(FEW, "cost_event", "the transaction of a handler", () -> handle(failed.get(200))))
+				.isTrue();
+			assertThat(reads.atMost(FEW, "cost_event", "a delete", () -> table().delete(failed.subList(201, BATCH))))
+				.isEqualTo(299);
 			assertThat(reads.atMost(FEW, "cost_event", "a delete of the rest", () -> table().delete(failed)))
 				.isEqualTo(100);
 		}

@@ -3,12 +3,14 @@ package dev.idempotent.outbox.jdbc;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -54,6 +56,32 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	}
 
 	/**
+	 * So that it need not be read again.
+	 */
+	@Test
+	void findsAnEventWithoutAKeyAsItIsClaimed() {
+		append(new NewEvent(event(null, "alone"), false, null));
+		Head found = alone();
+		assertThat(found).usingRecursiveComparison().ignoringFields("epoch").isEqualTo(heads().get(0));
+		Claim claim = claim(List.of(found)).get(0);
+		endLeases();
+		assertThat(alone()).extracting(Head::attempts, Head::settled).containsExactly(1, false);
+		table().postpone(failures(List.of(claim), "broken"));
+		endLeases();
+		assertThat(claim(List.of(alone()))).extracting((again) -> again.event().attempts()).containsExactly(2);
+	}
+
+	@Test
+	void findsNoEventWithAKeyAsIfItWereAlone() {
+		append(ordered("key", "ordered"));
+		assertThat(table().scan(Long.MIN_VALUE, 10).due()).extracting(Row::alone).containsOnlyNulls();
+	}
+
+	private Head alone() {
+		return Objects.requireNonNull(table().scan(Long.MIN_VALUE, 10).due().get(0).alone());
+	}
+
+	/**
 	 * As that of a host that dies without a word.
 	 */
 	@Test
@@ -62,7 +90,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		append("one");
 		Claim claim = claim().get(0);
 		assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> inTransaction(() -> {
-			assertThat(table().deleteInTransaction(claim, Duration.ofMillis(200))).isNotNull();
+			assertThat(table().lockInTransaction(claim, Duration.ofMillis(200))).isNotNull();
 			// The lock would be waited for, and the row be gone after a commit.
 			return CompletableFuture
 				.supplyAsync(() -> template().queryForList("select id from " + events() + " for update"))

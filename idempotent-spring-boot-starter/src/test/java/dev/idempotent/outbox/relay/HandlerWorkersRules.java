@@ -86,6 +86,7 @@ abstract class HandlerWorkersRules {
 				new Rules(table, (topic) -> false, new TestSettings(), (event, reason) -> Optional.empty()),
 				PausedTopicsTests.none(), new OutboxObserver() {
 				}, (failure) -> {
+				}, () -> {
 				});
 		this.instances.add(workers);
 		return workers;
@@ -192,6 +193,29 @@ abstract class HandlerWorkersRules {
 		table.release();
 		await().untilAsserted(() -> assertThat(attempts()).isEmpty());
 		assertThat(table.sizes).containsExactly(1, 1, 1, 1);
+	}
+
+	/**
+	 * As if the hashes of two keys were equal.
+	 */
+	@Test
+	void claimNothingOfAnotherHandlerWithWhichTheyShareALane() {
+		Claims table = open();
+		PublisherWorkers workers = workers(table);
+		List<Row> rows = appendTo(table, "key", "a", "b");
+		this.shops.get(0)
+			.database()
+			.sql("update relay_event set topic = 'handlers:other' where id = ?")
+			.param(rows.get(0).id())
+			.update();
+		wake(workers, rows);
+		deliver(workers);
+		assertThat(attempts()).containsExactly(0, 0);
+		this.shops.get(0).database().sql("delete from relay_event where topic = 'handlers:other'").update();
+		wake(workers, rows.subList(1, 2));
+		deliver(workers);
+		assertThat(attempts()).isEmpty();
+		assertThat(this.handler.handled).containsExactly("b");
 	}
 
 	@Test
@@ -398,6 +422,16 @@ abstract class HandlerWorkersRules {
 		@Override
 		public Duration lease() {
 			return this.lease;
+		}
+
+		@Override
+		public int attempts() {
+			return 10;
+		}
+
+		@Override
+		public Duration maxBackoff() {
+			return Duration.ofSeconds(1);
 		}
 
 		@Override

@@ -77,8 +77,7 @@ class SettlementTests {
 
 	@Test
 	void doesNotEndTheLeaseOfAnotherInstanceByAnAttemptThatDoesNotCount() {
-		assertKeepsTheLeaseOfAnother(
-				(settlement, claimed) -> settlement.addNotCalled(claimed, "The handler is missing", Duration.ZERO));
+		assertKeepsTheLeaseOfAnother((settlement, claimed) -> settlement.addLeftToOthers(claimed, "Unreadable"));
 	}
 
 	@Test
