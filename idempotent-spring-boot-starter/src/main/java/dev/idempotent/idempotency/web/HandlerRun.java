@@ -116,14 +116,20 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Responds with 204 in place of the handler.
+	 * Responds in place of the handler.
+	 * @param answer the response, or {@code null} for 204
 	 */
-	void beginWithoutHandler(HttpServletRequest request, HttpServletResponse response)
-			throws IOException, ServletException {
+	void beginWithoutHandler(HttpServletRequest request, HttpServletResponse response,
+			@Nullable CapturedResponse answer) throws IOException, ServletException {
 		begin(request, response, (handled, buffered) -> {
 			this.call = Progress.RETURNED;
 			this.method = Progress.RETURNED;
-			((HttpServletResponse) buffered).setStatus(HttpServletResponse.SC_NO_CONTENT);
+			if (answer != null) {
+				answer.sendTo((HttpServletResponse) buffered);
+			}
+			else {
+				((HttpServletResponse) buffered).setStatus(HttpServletResponse.SC_NO_CONTENT);
+			}
 		});
 	}
 

@@ -116,6 +116,7 @@ public final class IdempotencyFilter implements Filter {
 		try {
 			buffered = BufferedRequest.read(request, this.settings.maxRequestBody());
 			Identity identity = identify(target, buffered);
+			writer.giveReceipt(identity.headerKey());
 			Claimant claimant = claimant(operation, identity);
 			Claim claim = operation.settings().waits() ? claimant.claimOrWait(this.settings.waitTimeout())
 					: claimant.claim();
@@ -143,7 +144,9 @@ public final class IdempotencyFilter implements Filter {
 		}
 		switch (verdict) {
 			case RUN -> run.begin(buffered, response, chain);
-			case SKIP -> run.beginWithoutHandler(buffered, response);
+			case SKIP -> run.beginWithoutHandler(buffered, response, null);
+			case REFUSE -> run.beginWithoutHandler(buffered, response,
+					this.responsePolicy.problems().respond(Problem.ACTION_UNKNOWN));
 			case WAIT -> {
 				run.abandon();
 				writer.refuse(Problem.IN_PROGRESS

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.io.IOException;
 
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
+import dev.idempotent.idempotency.IdempotencyReceipt;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -43,6 +44,17 @@ final class ResponseWriter {
 		this.response = response;
 		this.cors = cors;
 		this.problems = problems;
+	}
+
+	/**
+	 * Adds the receipt for the key of the request to its response, unless that leaves the
+	 * outcome open.
+	 * @param key the key of the header, or {@code null} if the request has none
+	 */
+	void giveReceipt(@Nullable String key) {
+		if (key != null) {
+			this.response.setHeader(IdempotencyReceipt.HEADER, IdempotencyReceipt.of(key));
+		}
 	}
 
 	/**
@@ -134,6 +146,9 @@ final class ResponseWriter {
 	}
 
 	private void send(Problem problem, String detail, String instance) throws IOException {
+		if (this.response.containsHeader(IdempotencyReceipt.HEADER)) {
+			this.response.setHeader(IdempotencyReceipt.HEADER, IdempotencyReceipt.OPEN);
+		}
 		if (mayAnswer()) {
 			this.problems.respond(problem, detail, problem.isRetryable(), instance).sendTo(this.response);
 		}
