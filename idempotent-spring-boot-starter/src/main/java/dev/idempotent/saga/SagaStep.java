@@ -1,5 +1,6 @@
 package dev.idempotent.saga;
 
+import java.time.Duration;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -116,13 +117,25 @@ public interface SagaStep<R extends @Nullable Object> {
 	SagaStep<R> provenBy(Predicate<ServiceResponse> proof);
 
 	/**
+	 * Limits the time of each call of the action and of the undo, in place of
+	 * {@code idempotent.saga.step-timeout}. After it, the thread of the call is
+	 * interrupted, the outcome is unknown, and what comes back later counts for nothing.
+	 * Such a step cannot run in a transaction.
+	 * @param limit the limit
+	 * @return this step
+	 * @throws IllegalArgumentException if the limit is not positive
+	 */
+	SagaStep<R> timeout(Duration limit);
+
+	/**
 	 * Runs the action in a transaction that also records the step: both commit, or
 	 * neither.
 	 * @param action the action
 	 * @return the result
 	 * @throws StepRefusedException if the action throws an exception, unless a retry may
 	 * succeed, such as after a deadlock
-	 * @throws IllegalStateException if the step is undone by a cancellation
+	 * @throws IllegalStateException if the step is undone by a cancellation, or has a
+	 * time limit
 	 */
 	R runInTransaction(Supplier<? extends R> action);
 
@@ -132,7 +145,8 @@ public interface SagaStep<R extends @Nullable Object> {
 	 * @param action the action
 	 * @throws StepRefusedException if the action throws an exception, unless a retry may
 	 * succeed, such as after a deadlock
-	 * @throws IllegalStateException if the step is undone by a cancellation
+	 * @throws IllegalStateException if the step is undone by a cancellation, or has a
+	 * time limit
 	 */
 	void runInTransaction(Runnable action);
 

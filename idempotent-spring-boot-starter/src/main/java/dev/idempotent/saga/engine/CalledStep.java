@@ -1,6 +1,7 @@
 package dev.idempotent.saga.engine;
 
 import java.time.Duration;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
@@ -87,7 +88,7 @@ final class CalledStep {
 				: this.call.repeatedContext(key, this.process, entry.call());
 		return this.run.observe(entry.name(), () -> {
 			try {
-				Object value = this.call.act(context);
+				Object value = limited(() -> this.call.act(context));
 				requireObservedCall(entry, context, this.call.actionTakesKey(), null);
 				warnOfUnobservedCall(entry, context);
 				return this.run.keep(done(entry, value));
@@ -101,6 +102,12 @@ final class CalledStep {
 				return this.run.keep(refused(entry, ex, context, first));
 			}
 		});
+	}
+
+	private @Nullable Object limited(Supplier<@Nullable Object> call) {
+		Duration stated = this.call.timeout();
+		return this.run.limited(this.call.name(),
+				(stated != null) ? stated : this.run.resources().settings().stepTimeout(), call);
 	}
 
 	/**
@@ -239,12 +246,15 @@ final class CalledStep {
 		IdempotencyContext context = this.call.undoContext(undoing);
 		this.run.observe(entry.name(), () -> {
 			try {
-				if (cancelled) {
-					this.call.cancel(context, action);
-				}
-				else {
-					this.call.compensate(context, result);
-				}
+				limited(() -> {
+					if (cancelled) {
+						this.call.cancel(context, action);
+					}
+					else {
+						this.call.compensate(context, result);
+					}
+					return null;
+				});
 				requireObservedCall(entry, context, this.call.undoTakesKey(), null);
 			}
 			catch (RunAbortedError ex) {

@@ -1,6 +1,7 @@
 package dev.idempotent.saga.engine;
 
 import java.lang.reflect.Type;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
@@ -49,6 +50,8 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	private final Set<Integer> undone = new HashSet<>();
 
 	private @Nullable Predicate<ServiceResponse> proof;
+
+	private @Nullable Duration timeout;
 
 	private @Nullable BiConsumer<? super R, String> compensation;
 
@@ -126,6 +129,16 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		return this;
 	}
 
+	@Override
+	public SagaStep<R> timeout(Duration limit) {
+		if (limit.isNegative() || limit.isZero()) {
+			throw new IllegalArgumentException(
+					"The time limit of the step '" + this.name + "' is " + limit + ", but must be positive");
+		}
+		this.timeout = limit;
+		return this;
+	}
+
 	private void addTo(Set<Integer> named, String what, int... statuses) {
 		for (int status : statuses) {
 			if (status < FIRST_CLIENT_ERROR || status > LAST_CLIENT_ERROR) {
@@ -141,6 +154,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		if (this.cancellation != null) {
 			throw new IllegalStateException("The step '" + this.name
 					+ "' has a cancellation, but runs in a transaction: use compensate, or run it outside");
+		}
+		if (this.timeout != null) {
+			throw new IllegalStateException("The step '" + this.name
+					+ "' has a time limit, but runs in a transaction: use the time-outs of the transaction manager");
 		}
 		return run((key) -> work.get(),
 				(this.compensation != null) ? StepKind.COMPENSATED_TRANSACTION : StepKind.TRANSACTION);
@@ -189,6 +206,13 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	Type type() {
 		return this.type;
+	}
+
+	/**
+	 * The time limit of each call of the action and the undo, or {@code null}.
+	 */
+	@Nullable Duration timeout() {
+		return this.timeout;
 	}
 
 	/**
