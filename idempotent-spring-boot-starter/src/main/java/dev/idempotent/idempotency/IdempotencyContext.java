@@ -7,8 +7,9 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.Set;
-
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
@@ -46,6 +47,8 @@ public final class IdempotencyContext {
 
 	private final @Nullable String earlierCall;
 
+	private final @Nullable Predicate<ServiceResponse> proof;
+
 	/**
 	 * Calls are numbered by their target and operation.
 	 */
@@ -71,6 +74,8 @@ public final class IdempotencyContext {
 
 	private boolean refused;
 
+	private boolean repeatable;
+
 	private int attempts;
 
 	private @Nullable Answer lastAnswer;
@@ -85,11 +90,12 @@ public final class IdempotencyContext {
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, false, null, null, false, null);
+		this(key, token, false, null, null, false, null, null);
 	}
 
 	private IdempotencyContext(IdempotencyKey key, String token, boolean singleCall, @Nullable String refusal,
-			@Nullable String cancels, boolean repeated, @Nullable String earlierCall) {
+			@Nullable String cancels, boolean repeated, @Nullable String earlierCall,
+			@Nullable Predicate<ServiceResponse> proof) {
 		this.key = key;
 		this.token = token;
 		this.singleCall = singleCall;
@@ -97,6 +103,7 @@ public final class IdempotencyContext {
 		this.cancels = cancels;
 		this.repeated = repeated;
 		this.earlierCall = earlierCall;
+		this.proof = proof;
 	}
 
 	/**
@@ -111,7 +118,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, true, null, cancels, false, null);
+		return new IdempotencyContext(key, token, true, null, cancels, false, null, null);
 	}
 
 	/**
@@ -127,7 +134,7 @@ public final class IdempotencyContext {
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels,
 			@Nullable String earlierCall) {
-		return new IdempotencyContext(key, token, true, null, cancels, true, earlierCall);
+		return new IdempotencyContext(key, token, true, null, cancels, true, earlierCall, null);
 	}
 
 	/**
@@ -140,7 +147,26 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
-		return new IdempotencyContext(key, token, false, refusal, null, false, null);
+		return new IdempotencyContext(key, token, false, refusal, null, false, null, null);
+	}
+
+	/**
+	 * Returns a context without calls in which a response proves something only if the
+	 * service itself has sent it.
+	 * @param required tells by which responses, such as those with a receipt
+	 * @return the context
+	 */
+	public IdempotencyContext withProof(Predicate<ServiceResponse> required) {
+		return new IdempotencyContext(this.key, this.token, this.singleCall, this.refusal, this.cancels, this.repeated,
+				this.earlierCall, required);
+	}
+
+	/**
+	 * What proves that the service itself has sent a response.
+	 * @return the proof, or {@code null} if each response counts
+	 */
+	public @Nullable Predicate<ServiceResponse> proof() {
+		return this.proof;
 	}
 
 	/**
@@ -273,6 +299,26 @@ public final class IdempotencyContext {
 		synchronized (this.open) {
 			return new CallAttempt(request, null, () -> {
 			});
+		}
+	}
+
+	/**
+	 * Records a call of a service whose calls may be repeated without a key. It decides
+	 * nothing.
+	 */
+	public void observeRepeatable() {
+		synchronized (this.open) {
+			this.repeatable = true;
+		}
+	}
+
+	/**
+	 * Whether any call of this run was observed.
+	 * @return whether one was made or tried
+	 */
+	public boolean hasCalls() {
+		synchronized (this.open) {
+			return !this.made.isEmpty() || this.keyed > 0 || this.refused || this.repeatable;
 		}
 	}
 
@@ -461,8 +507,83 @@ public final class IdempotencyContext {
 	 *
 	 * @param status the HTTP status
 	 * @param replayed whether it is the stored response to an earlier call with the key
+	 * @param evidence what proves that the service itself has sent it
+	 * @param page whether it is a page for a browser, as gateways send them
+	 * @param problem the last part of the type of a problem detail, such as
+	 * {@code in-progress}; {@code null} if it is none
+	 * @param honoursKeys whether the service is named as one that does nothing twice
+	 * under one key
 	 */
-	public record Answer(int status, boolean replayed) {
+	public record Answer(int status, boolean replayed, Evidence evidence, boolean page, @Nullable String problem,
+			boolean honoursKeys) {
+
+		/**
+		 * Client errors after which the same request may succeed.
+		 */
+		private static final Set<Integer> RETRYABLE = Set.of(401, 403, 408, 409, 412, 425, 428, 429);
+
+		private static final int FIRST_ERROR = 500;
+
+		/**
+		 * Creates a response without evidence.
+		 * @param status the HTTP status
+		 * @param replayed whether it is the stored response to an earlier call with the
+		 * key
+		 */
+		public Answer(int status, boolean replayed) {
+			this(status, replayed, Evidence.NONE, false, null, false);
+		}
+
+		/**
+		 * Returns whether a retry of the request would end in the same way.
+		 * @param status the HTTP status
+		 * @return whether the status is final
+		 */
+		public static boolean isFinal(int status) {
+			return status < FIRST_ERROR && !RETRYABLE.contains(status);
+		}
+
+	}
+
+	/**
+	 * What proves that a service has sent a response, and not a gateway in front of it.
+	 */
+	public enum Evidence {
+
+		/**
+		 * Nothing, and the run requires a proof.
+		 */
+		MISSING,
+
+		/**
+		 * Nothing, and the run requires no proof.
+		 */
+		NONE,
+
+		/**
+		 * The service states that the outcome is open, or it has answered another
+		 * request.
+		 */
+		OPEN,
+
+		/**
+		 * What the run requires.
+		 */
+		PROVEN,
+
+		/**
+		 * The receipt for the key of the request.
+		 */
+		RECEIPT;
+
+		/**
+		 * Whether the response may prove something.
+		 * @return whether it is not known to prove nothing
+		 */
+		public boolean isCredible() {
+			return this != MISSING && this != OPEN;
+		}
+
 	}
 
 }

@@ -1,9 +1,13 @@
 package dev.idempotent.saga;
 
+import java.time.Duration;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import dev.idempotent.idempotency.ServiceResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,11 +44,24 @@ public interface SagaStep<R extends @Nullable Object> {
 	SagaStep<R> compensate(Runnable undo);
 
 	/**
+	 * Undoes the step by an action that gets its result and the key of the undo, for
+	 * clients that send the key themselves. Otherwise the same as
+	 * {@link #compensate(Consumer)}.
+	 * @param undo undoes the step; in a transaction if the step runs in one. The key has
+	 * 64 hexadecimal digits and is the same in every attempt
+	 * @return this step
+	 * @throws IllegalStateException if the step already has an undo action
+	 */
+	SagaStep<R> compensate(BiConsumer<? super R, String> undo);
+
+	/**
 	 * Undoes the step by a cancellation, whether the action was done, was refused, has an
 	 * unknown outcome or has not arrived. The action and the cancellation each make one
 	 * call to a service whose handler for the cancellation is annotated with
 	 * {@link dev.idempotent.idempotency.Cancels @Cancels}. Such a step cannot run in a
-	 * transaction.
+	 * transaction. A response counts only if it has the
+	 * {@linkplain dev.idempotent.idempotency.IdempotencyReceipt receipt} of that service,
+	 * or what {@link #provenBy} names.
 	 * @param undo cancels the action
 	 * @return this step
 	 * @throws IllegalStateException if the step already has an undo action
@@ -71,13 +88,54 @@ public interface SagaStep<R extends @Nullable Object> {
 	SagaStep<R> refusedBy(int... statuses);
 
 	/**
+	 * Names an exception by which the action refuses, such as the one that a status
+	 * handler of a client throws for a declined card, or that of a provider's own client.
+	 * After an observed call, it is believed as the response of that call is. Can be
+	 * called for several exceptions.
+	 * @param type the exception, also as a cause
+	 * @return this step
+	 */
+	SagaStep<R> refusedWhen(Class<? extends Throwable> type);
+
+	/**
+	 * Names statuses by which the called service reports that the step was undone before,
+	 * such as {@code 404} or {@code 409}. Otherwise an undo that is refused halts the
+	 * saga. A page for a browser reports nothing.
+	 * @param statuses statuses from 400 to 499
+	 * @return this step
+	 * @throws IllegalArgumentException for another status
+	 */
+	SagaStep<R> undoneBy(int... statuses);
+
+	/**
+	 * Names what proves that the called service itself has answered, and not a gateway in
+	 * front of it. A response of a call with a key, to the action or the undo, counts
+	 * only with this proof, whatever its status.
+	 * @param proof tells whether the service has sent the response
+	 * @return this step
+	 */
+	SagaStep<R> provenBy(Predicate<ServiceResponse> proof);
+
+	/**
+	 * Limits the time of each call of the action and of the undo, in place of
+	 * {@code idempotent.saga.step-timeout}. After it, the thread of the call is
+	 * interrupted, the outcome is unknown, and what comes back later counts for nothing.
+	 * Such a step cannot run in a transaction.
+	 * @param limit the limit
+	 * @return this step
+	 * @throws IllegalArgumentException if the limit is not positive
+	 */
+	SagaStep<R> timeout(Duration limit);
+
+	/**
 	 * Runs the action in a transaction that also records the step: both commit, or
 	 * neither.
 	 * @param action the action
 	 * @return the result
 	 * @throws StepRefusedException if the action throws an exception, unless a retry may
 	 * succeed, such as after a deadlock
-	 * @throws IllegalStateException if the step is undone by a cancellation
+	 * @throws IllegalStateException if the step is undone by a cancellation, or has a
+	 * time limit
 	 */
 	R runInTransaction(Supplier<? extends R> action);
 
@@ -87,7 +145,8 @@ public interface SagaStep<R extends @Nullable Object> {
 	 * @param action the action
 	 * @throws StepRefusedException if the action throws an exception, unless a retry may
 	 * succeed, such as after a deadlock
-	 * @throws IllegalStateException if the step is undone by a cancellation
+	 * @throws IllegalStateException if the step is undone by a cancellation, or has a
+	 * time limit
 	 */
 	void runInTransaction(Runnable action);
 

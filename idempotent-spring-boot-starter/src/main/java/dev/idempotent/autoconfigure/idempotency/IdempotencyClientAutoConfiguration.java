@@ -74,7 +74,8 @@ final class IdempotencyClientAutoConfiguration {
 
 		private static final List<ConfigurationPropertyName> PROPERTIES = List.of(
 				ConfigurationPropertyName.of("idempotent.client.targets"),
-				ConfigurationPropertyName.of("idempotent.client.repeatable"));
+				ConfigurationPropertyName.of("idempotent.client.repeatable"),
+				ConfigurationPropertyName.of("idempotent.client.honouring-keys"));
 
 		@Override
 		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {

@@ -231,22 +231,28 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	 * locations of each as "[scheme://]host[:port][/path]". None by default.
 	 * @param repeatable Locations of services whose calls may be repeated without a key,
 	 * such as the request of a token. None by default.
+	 * @param honouringKeys Names of targets that do nothing twice under one key and
+	 * answer a repeated request as the first one. Their refusal of a repeated call of a
+	 * saga is believed. None by default.
 	 */
 	@ConfigurationProperties("idempotent.client")
-	record Client(@DefaultValue Map<String, List<String>> targets, @DefaultValue List<String> repeatable) {
+	record Client(@DefaultValue Map<String, List<String>> targets, @DefaultValue List<String> repeatable,
+			@DefaultValue List<String> honouringKeys) {
 
 		Client {
-			parse("targets", targets, List.of());
-			parse("repeatable", targets, repeatable);
+			parse("targets", targets, List.of(), List.of());
+			parse("repeatable", targets, repeatable, List.of());
+			parse("honouring-keys", targets, repeatable, honouringKeys);
 		}
 
 		PropagationTargets propagationTargets() {
-			return PropagationTargets.of(this.targets, this.repeatable);
+			return PropagationTargets.of(this.targets, this.repeatable).honouringKeys(this.honouringKeys);
 		}
 
-		private static void parse(String property, Map<String, List<String>> targets, List<String> repeatable) {
+		private static void parse(String property, Map<String, List<String>> targets, List<String> repeatable,
+				List<String> honouringKeys) {
 			try {
-				PropagationTargets unused = PropagationTargets.of(targets, repeatable);
+				PropagationTargets unused = PropagationTargets.of(targets, repeatable).honouringKeys(honouringKeys);
 			}
 			catch (IllegalArgumentException ex) {
 				throw new IdempotentConfigurationException(

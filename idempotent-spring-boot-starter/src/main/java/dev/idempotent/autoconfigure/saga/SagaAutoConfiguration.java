@@ -1,6 +1,5 @@
 package dev.idempotent.autoconfigure.saga;
 
-import java.util.Set;
 import java.util.UUID;
 
 import javax.sql.DataSource;
@@ -16,9 +15,9 @@ import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyProperties;
 import dev.idempotent.encryption.PayloadEncryption;
-import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.client.CallFailure;
+import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.jdbc.TableSweeper;
@@ -33,6 +32,7 @@ import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.method.SagaMethods;
 import dev.idempotent.transaction.OwnTransactions;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -181,17 +181,23 @@ final class SagaAutoConfiguration {
 		@Bean
 		@Lazy
 		@ConditionalOnMissingBean
-		FailureClassifier sagaFailureClassifier() {
+		FailureClassifier sagaFailureClassifier(ObjectProvider<IdempotencyKeyInterceptor> interceptors) {
+			boolean observed = interceptors.orderedStream().anyMatch(IdempotencyKeyInterceptor::hasTargets);
 			return new FailureClassifier() {
 
 				@Override
-				public Verdict ofCall(Throwable failure, IdempotencyContext context, boolean first,
-						Set<Integer> refusals) {
-					return switch (CallFailure.of(failure, context, first, refusals)) {
-						case REFUSED -> Verdict.REFUSED;
-						case KEY_REUSED -> Verdict.HALT;
-						case UNKNOWN -> super.ofCall(failure, context, first, refusals);
-					};
+				public @Nullable Integer statusOf(Throwable failure) {
+					return CallFailure.statusOf(failure);
+				}
+
+				@Override
+				public boolean isOfCall(Throwable failure) {
+					return CallFailure.isOfClient(failure);
+				}
+
+				@Override
+				public boolean requiresObservedCalls() {
+					return observed;
 				}
 
 				@Override

@@ -40,6 +40,8 @@ final class SagaStartupCheck {
 
 	private static final String REDIRECTS = "spring.http.clients.redirects";
 
+	private static final String READ_TIMEOUT = "spring.http.clients.read-timeout";
+
 	private SagaStartupCheck() {
 	}
 
@@ -75,9 +77,9 @@ final class SagaStartupCheck {
 
 	/**
 	 * Warns if the calls of steps would neither carry keys nor be observed, or if the
-	 * clients of Spring Boot follow redirects, which the interceptor cannot see. The
-	 * steps are unknown until they run, so the application states by either property that
-	 * it has decided.
+	 * clients of Spring Boot follow redirects, which the interceptor cannot see, or wait
+	 * for a response without limit. The steps are unknown until they run, so the
+	 * application states by either property that it has decided.
 	 */
 	private static void warnOfUnobservedCalls(ListableBeanFactory beans, Environment environment) {
 		ClassLoader loader = SagaStartupCheck.class.getClassLoader();
@@ -89,8 +91,18 @@ final class SagaStartupCheck {
 					+ "interfaces carry no key, and their responses prove nothing: a redirect or an ignored error "
 					+ "counts as done. Name these services there, with all their locations, or set it to an empty "
 					+ "value if no step makes such a call", TARGETS);
+			return;
 		}
-		else if (ClassUtils.isPresent(BOOT_CLIENT, loader) && !environment.containsProperty(REDIRECTS)) {
+		if (!ClassUtils.isPresent(BOOT_CLIENT, loader)) {
+			return;
+		}
+		if (!environment.containsProperty(READ_TIMEOUT)) {
+			logger
+				.warn("{} is not set, so the HTTP clients wait for a response without limit. A step that waits longer "
+						+ "than idempotent.saga.step-timeout is interrupted and repeated; a client that cannot be "
+						+ "interrupted keeps its thread. Set it to a shorter time", READ_TIMEOUT);
+		}
+		if (!environment.containsProperty(REDIRECTS)) {
 			logger.warn("{} is not set, so the HTTP clients follow redirects, and the response to the last request "
 					+ "counts for the step of a saga: a login page counts as done. Set it to dont-follow, or to follow "
 					+ "if no service of a step redirects", REDIRECTS);

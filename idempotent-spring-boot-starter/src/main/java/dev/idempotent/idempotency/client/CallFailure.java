@@ -1,88 +1,65 @@
 package dev.idempotent.idempotency.client;
 
-import java.util.Set;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import dev.idempotent.idempotency.IdempotencyContext;
-import dev.idempotent.idempotency.IdempotencyContext.Answer;
-import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import org.springframework.web.client.RestClientException;
 import org.springframework.web.client.RestClientResponseException;
 
 /**
- * What a failed call to another service proves about its effect.
+ * What the exception of a call by one of Spring's HTTP clients tells of its response.
  */
-public enum CallFailure {
-
-	/**
-	 * The service refused the call: it had no effect, and a retry would not have one.
-	 */
-	REFUSED,
-
-	/**
-	 * The service has seen the key with a different request.
-	 */
-	KEY_REUSED,
-
-	/**
-	 * Nothing: the call may have had its effect, or may have it later.
-	 */
-	UNKNOWN;
+public final class CallFailure {
 
 	/**
 	 * A type that is short enough for operators.
 	 */
 	private static final Pattern TYPE = Pattern.compile("\"type\"\\s*+:\\s*+\"([\\w.~:/#=+-]{1,200}+)\"");
 
-	/**
-	 * Each service can have a base of its own for its types.
-	 */
-	private static final Pattern KEY_REUSED_TYPE = type("key-reused");
-
-	/**
-	 * Problems that say nothing of the request itself, whatever their status.
-	 */
-	private static final Pattern OPEN_TYPE = type(
-			"(in-progress|response-not-kept|saga-halted|caller-required|token-refused)");
+	private static final List<String> CLIENTS = List.of("org.springframework.web.client.", "jdk.internal.net.http.",
+			"sun.net.www.protocol.http", "org.apache.hc.", "okhttp3.");
 
 	private static final int MAX_DEPTH = 20;
 
-	/**
-	 * Classifies the failure of a run. A client error is a refusal only if nothing else
-	 * can have happened: it is the observed response to the only call of the run, and
-	 * either that call was made for the first time or the response is a replay.
-	 * @param failure the exception, or one with the {@link RestClientResponseException}
-	 * among its causes
-	 * @param run the context that was bound during the calls
-	 * @param firstAttempt whether no earlier run has made calls under this key
-	 * @param refusals the statuses by which the service refuses, besides those after
-	 * which a retry would end in the same way
-	 * @return the class
-	 */
-	public static CallFailure of(Throwable failure, IdempotencyContext run, boolean firstAttempt,
-			Set<Integer> refusals) {
-		RestClientResponseException response = responseOf(failure);
-		if (response == null || !response.getStatusCode().is4xxClientError()) {
-			return UNKNOWN;
-		}
-		int status = response.getStatusCode().value();
-		String problem = problemOf(response);
-		if (status == HttpStatus.UNPROCESSABLE_CONTENT.value() && KEY_REUSED_TYPE.matcher(problem).find()) {
-			return KEY_REUSED;
-		}
-		boolean refuses = PendingCall.isAnswer(status)
-				|| (refusals.contains(status) && !OPEN_TYPE.matcher(problem).find());
-		return (refuses && isOnlyAnswer(status, run.calls(), firstAttempt)) ? REFUSED : UNKNOWN;
+	private CallFailure() {
 	}
 
-	private static boolean isOnlyAnswer(int status, Calls calls, boolean firstAttempt) {
-		Answer answer = calls.lastAnswer();
-		return answer != null && answer.status() == status && calls.made() == 1
-				&& ((firstAttempt && calls.attempts() == 1) || answer.replayed());
+	/**
+	 * Returns the status of the response among the causes of an exception.
+	 * @param failure the exception
+	 * @return the HTTP status, or {@code null} if there is no response
+	 */
+	public static @Nullable Integer statusOf(Throwable failure) {
+		RestClientResponseException response = cause(failure, RestClientResponseException.class);
+		return (response != null) ? (Integer) response.getStatusCode().value() : null;
+	}
+
+	/**
+	 * Returns whether an exception comes from a call: it or one of its causes is that of
+	 * a connection, or was thrown within an HTTP client, as by a status handler.
+	 * @param failure the exception
+	 * @return whether a request was made, or tried
+	 */
+	public static boolean isOfClient(Throwable failure) {
+		Throwable cause = failure;
+		for (int i = 0; i < MAX_DEPTH && cause != null; i++) {
+			if (cause instanceof RestClientException || cause instanceof IOException
+					|| Arrays.stream(cause.getStackTrace()).anyMatch(CallFailure::isOfClient)) {
+				return true;
+			}
+			cause = cause.getCause();
+		}
+		return false;
+	}
+
+	private static boolean isOfClient(StackTraceElement frame) {
+		return CLIENTS.stream().anyMatch(frame.getClassName()::startsWith);
 	}
 
 	/**
@@ -92,7 +69,7 @@ public enum CallFailure {
 	 * @return the description, or {@code null} if there is no response
 	 */
 	public static @Nullable String describe(Throwable failure) {
-		RestClientResponseException response = responseOf(failure);
+		RestClientResponseException response = cause(failure, RestClientResponseException.class);
 		if (response == null) {
 			return null;
 		}
@@ -111,19 +88,11 @@ public enum CallFailure {
 				MediaType.APPLICATION_PROBLEM_JSON_VALUE.length())) ? response.getResponseBodyAsString() : "";
 	}
 
-	/**
-	 * Matches the type of a problem detail. Not in a string of JSON, where the quotes
-	 * would be escaped.
-	 */
-	private static Pattern type(String name) {
-		return Pattern.compile("\"type\"\\s*+:\\s*+\"[^\"\\\\]*[/#:=]" + name + "\"");
-	}
-
-	private static @Nullable RestClientResponseException responseOf(Throwable failure) {
+	private static <T extends Throwable> @Nullable T cause(Throwable failure, Class<T> type) {
 		Throwable cause = failure;
 		for (int i = 0; i < MAX_DEPTH && cause != null; i++) {
-			if (cause instanceof RestClientResponseException response) {
-				return response;
+			if (type.isInstance(cause)) {
+				return type.cast(cause);
 			}
 			cause = cause.getCause();
 		}

@@ -59,6 +59,14 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		this.targets = targets;
 	}
 
+	/**
+	 * Whether keys are sent to some service.
+	 * @return whether there is a target
+	 */
+	public boolean hasTargets() {
+		return !this.targets.isEmpty();
+	}
+
 	@Override
 	public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
 			throws IOException {
@@ -68,12 +76,13 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		}
 		Resource resource = this.targets.find(request.getURI());
 		if (resource != null && resource.isRepeatable()) {
+			run.observeRepeatable();
 			return execution.execute(request, body);
 		}
 		CallAttempt attempt = begin(run, request, resource, body);
 		String key = attempt.key();
-		return PendingCall.send(attempt, (key != null) ? withKey(request, key, run.cancels()) : request, body,
-				execution);
+		return PendingCall.send(attempt, run.proof(), resource != null && resource.honoursKeys(),
+				(key != null) ? withKey(request, key, run.cancels()) : request, body, execution);
 	}
 
 	private CallAttempt begin(IdempotencyContext run, HttpRequest request, @Nullable Resource resource, byte[] body) {

@@ -1,36 +1,50 @@
 package dev.idempotent.idempotency.client;
 
+import java.io.ByteArrayInputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
+import dev.idempotent.idempotency.IdempotencyContext.Evidence;
+import dev.idempotent.idempotency.IdempotencyReceipt;
+import dev.idempotent.idempotency.ServiceResponse;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
 import org.springframework.http.client.ClientHttpRequestExecution;
 import org.springframework.http.client.ClientHttpResponse;
+import org.springframework.util.StreamUtils;
 
 /**
  * The response to one attempt of a call. The call is done only if the response reports a
- * success. It is marked as unanswered if it fails or its body cannot be read to the end:
- * the next equal call is then a retry and gets the same key.
+ * success and has the proof that the run requires. It is marked as unanswered if it fails
+ * or its body cannot be read to the end: the next equal call is then a retry and gets the
+ * same key.
  */
 final class PendingCall implements ClientHttpResponse {
 
 	static final String KEY_HEADER = "Idempotency-Key";
 
+	private static final Logger logger = LoggerFactory.getLogger(PendingCall.class);
+
 	private static final Set<HttpMethod> SAFE_METHODS = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS,
 			HttpMethod.TRACE);
-
-	/**
-	 * Client errors after which the same request may succeed.
-	 */
-	private static final Set<Integer> RETRYABLE = Set.of(401, 403, 408, 409, 412, 425, 428, 429);
 
 	private static final String REPLAYED_HEADER = "Idempotent-Replayed";
 
@@ -42,11 +56,19 @@ final class PendingCall implements ClientHttpResponse {
 
 	private static final int FIRST_REFUSAL = 400;
 
-	private static final int FIRST_ERROR = 500;
+	/**
+	 * The last part of the type of a problem detail, which each service can give a base
+	 * of its own. Not in a string of JSON, where the quotes would be escaped.
+	 */
+	private static final Pattern PROBLEM = Pattern.compile("\"type\"\\s*+:\\s*+\"[^\"\\\\]*[/#:=]([a-z0-9-]{1,100})\"");
+
+	private static final Pattern ESCAPED = Pattern.compile("\\\\(.)");
 
 	private final CallAttempt attempt;
 
 	private final ClientHttpResponse response;
+
+	private byte @Nullable [] body;
 
 	private PendingCall(CallAttempt attempt, ClientHttpResponse response) {
 		this.attempt = attempt;
@@ -55,14 +77,16 @@ final class PendingCall implements ClientHttpResponse {
 
 	/**
 	 * Sends the request.
+	 * @param proof what proves that the service itself has answered, or {@code null}
+	 * @param honoursKeys whether the service is named as one that honours keys
 	 * @throws IOException if the request or its response fails
 	 */
-	static ClientHttpResponse send(CallAttempt attempt, HttpRequest request, byte[] body,
-			ClientHttpRequestExecution execution) throws IOException {
+	static ClientHttpResponse send(CallAttempt attempt, @Nullable Predicate<ServiceResponse> proof, boolean honoursKeys,
+			HttpRequest request, byte[] body, ClientHttpRequestExecution execution) throws IOException {
 		boolean answered = false;
 		try {
 			PendingCall call = new PendingCall(attempt, execution.execute(request, body));
-			answered = call.isAnswer(request);
+			answered = call.isAnswerOrClosed(request, proof, honoursKeys);
 			return call;
 		}
 		finally {
@@ -72,18 +96,27 @@ final class PendingCall implements ClientHttpResponse {
 		}
 	}
 
+	private boolean isAnswerOrClosed(HttpRequest request, @Nullable Predicate<ServiceResponse> proof,
+			boolean honoursKeys) throws IOException {
+		boolean read = false;
+		try {
+			boolean answer = isAnswer(request, proof, honoursKeys);
+			read = true;
+			return answer;
+		}
+		finally {
+			if (!read) {
+				this.response.close();
+			}
+		}
+	}
+
 	static boolean isSafe(HttpMethod method) {
 		return SAFE_METHODS.contains(method);
 	}
 
-	/**
-	 * Returns whether a retry of the request would end in the same way.
-	 */
-	static boolean isAnswer(int status) {
-		return status < FIRST_ERROR && !RETRYABLE.contains(status);
-	}
-
-	private boolean isAnswer(HttpRequest request) {
+	private boolean isAnswer(HttpRequest request, @Nullable Predicate<ServiceResponse> proof, boolean honoursKeys)
+			throws IOException {
 		int status;
 		try {
 			status = this.response.getStatusCode().value();
@@ -92,12 +125,59 @@ final class PendingCall implements ClientHttpResponse {
 			// The caller gets the same exception when it reads the status.
 			return false;
 		}
-		boolean keyed = request.getHeaders().containsHeader(KEY_HEADER);
-		this.attempt.markAnswered(new Answer(status, keyed && isReplay(this.response.getHeaders())));
-		if (isDone(request, status)) {
+		String key = request.getHeaders().getFirst(KEY_HEADER);
+		boolean safe = isSafe(request.getMethod());
+		Evidence evidence = safe ? Evidence.NONE : evidence(status, key, proof);
+		this.attempt.markAnswered(new Answer(status, key != null && isReplay(this.response.getHeaders()), evidence,
+				isPage(), problem(status), honoursKeys));
+		if (isDone(safe, status) && evidence.isCredible()) {
 			this.attempt.markDone();
 		}
-		return isAnswer(status);
+		return Answer.isFinal(status) && evidence.isCredible();
+	}
+
+	/**
+	 * A call without a key is none of those that the run has to prove.
+	 */
+	private Evidence evidence(int status, @Nullable String key, @Nullable Predicate<ServiceResponse> proof)
+			throws IOException {
+		if (key == null) {
+			return Evidence.NONE;
+		}
+		String receipt = this.response.getHeaders().getFirst(IdempotencyReceipt.HEADER);
+		boolean received = IdempotencyReceipt.of(unquoted(key)).equals(receipt);
+		if (receipt != null && !received) {
+			return Evidence.OPEN;
+		}
+		if (proof != null && !proves(proof, new Received(status, received))) {
+			return Evidence.MISSING;
+		}
+		return received ? Evidence.RECEIPT : (proof != null) ? Evidence.PROVEN : Evidence.NONE;
+	}
+
+	/**
+	 * A proof that fails, such as on a page that is no JSON, is none.
+	 */
+	private static boolean proves(Predicate<ServiceResponse> proof, Received received) throws IOException {
+		try {
+			return proof.test(received);
+		}
+		catch (UncheckedIOException ex) {
+			throw ex.getCause();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("What proves a response has failed", ex);
+			return false;
+		}
+	}
+
+	/**
+	 * Returns the key that a header contains, which may be a string of structured
+	 * headers.
+	 */
+	private static String unquoted(String header) {
+		boolean quoted = header.length() > 1 && header.startsWith("\"") && header.endsWith("\"");
+		return quoted ? ESCAPED.matcher(header.substring(1, header.length() - 1)).replaceAll("$1") : header;
 	}
 
 	/**
@@ -114,9 +194,39 @@ final class PendingCall implements ClientHttpResponse {
 	/**
 	 * A safe request has no effect, so it is done, too, if there is nothing to read.
 	 */
-	private static boolean isDone(HttpRequest request, int status) {
-		return (status >= FIRST_SUCCESS && status < FIRST_REDIRECT) || (isSafe(request.getMethod())
-				&& (status == NOT_MODIFIED || (status >= FIRST_REFUSAL && isAnswer(status))));
+	private static boolean isDone(boolean safe, int status) {
+		return (status >= FIRST_SUCCESS && status < FIRST_REDIRECT)
+				|| (safe && (status == NOT_MODIFIED || (status >= FIRST_REFUSAL && Answer.isFinal(status))));
+	}
+
+	private boolean isPage() {
+		String type = contentType();
+		return type.startsWith("text/html") || type.startsWith("application/xhtml");
+	}
+
+	/**
+	 * Reads the problem detail of an error. Other bodies are left to the caller.
+	 */
+	private @Nullable String problem(int status) throws IOException {
+		if (status < FIRST_REFUSAL || !contentType().startsWith(MediaType.APPLICATION_PROBLEM_JSON_VALUE)) {
+			return null;
+		}
+		Matcher type = PROBLEM.matcher(new String(buffered(), StandardCharsets.UTF_8));
+		return type.find() ? type.group(1) : null;
+	}
+
+	private String contentType() {
+		String type = this.response.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE);
+		return (type != null) ? type.strip().toLowerCase(Locale.ROOT) : "";
+	}
+
+	private byte[] buffered() throws IOException {
+		byte[] bytes = this.body;
+		if (bytes == null) {
+			bytes = StreamUtils.copyToByteArray(this.response.getBody());
+			this.body = bytes;
+		}
+		return bytes;
 	}
 
 	@Override
@@ -136,6 +246,10 @@ final class PendingCall implements ClientHttpResponse {
 
 	@Override
 	public InputStream getBody() throws IOException {
+		byte[] bytes = this.body;
+		if (bytes != null) {
+			return new ByteArrayInputStream(bytes);
+		}
 		try {
 			return watch(this.response.getBody());
 		}
@@ -150,8 +264,8 @@ final class PendingCall implements ClientHttpResponse {
 		this.response.close();
 	}
 
-	private InputStream watch(InputStream body) {
-		return new FilterInputStream(body) {
+	private InputStream watch(InputStream stream) {
+		return new FilterInputStream(stream) {
 
 			@Override
 			public int read() throws IOException {
@@ -176,6 +290,59 @@ final class PendingCall implements ClientHttpResponse {
 			}
 
 		};
+	}
+
+	/**
+	 * The response for those who decide what it proves. Its body is read if they ask for
+	 * it.
+	 */
+	private final class Received implements ServiceResponse {
+
+		private final int status;
+
+		private final boolean receipt;
+
+		private Received(int status, boolean receipt) {
+			this.status = status;
+			this.receipt = receipt;
+		}
+
+		@Override
+		public int status() {
+			return this.status;
+		}
+
+		@Override
+		public @Nullable String header(String name) {
+			return PendingCall.this.response.getHeaders().getFirst(name);
+		}
+
+		@Override
+		public String body() {
+			try {
+				return new String(buffered(), charset());
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
+		private Charset charset() {
+			try {
+				MediaType type = PendingCall.this.response.getHeaders().getContentType();
+				Charset stated = (type != null) ? type.getCharset() : null;
+				return (stated != null) ? stated : StandardCharsets.UTF_8;
+			}
+			catch (IllegalArgumentException ex) {
+				return StandardCharsets.UTF_8;
+			}
+		}
+
+		@Override
+		public boolean hasReceipt() {
+			return this.receipt;
+		}
+
 	}
 
 }

@@ -2,12 +2,16 @@ package dev.idempotent.idempotency.client;
 
 import java.net.URI;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.client.TargetLocation.Url;
 import org.jspecify.annotations.Nullable;
@@ -36,8 +40,14 @@ public final class PropagationTargets {
 
 	private final List<Place> places;
 
-	private PropagationTargets(List<Place> places) {
+	/**
+	 * The canonical names of the targets that honour keys.
+	 */
+	private final Set<String> honouring;
+
+	private PropagationTargets(List<Place> places, Set<String> honouring) {
 		this.places = places;
+		this.honouring = honouring;
 	}
 
 	/**
@@ -86,7 +96,34 @@ public final class PropagationTargets {
 			places.add(new Place(REPEATABLE, location));
 		}
 		places.sort(SPECIFIC_FIRST);
-		return new PropagationTargets(List.copyOf(places));
+		return new PropagationTargets(List.copyOf(places), Set.of());
+	}
+
+	/**
+	 * Names the targets that do nothing twice under one key, and answer the second
+	 * request as the first one, whether or not they mark that: after an attempt without
+	 * an answer, their refusal is one of the first attempt, too.
+	 * @param names names of targets
+	 * @return the targets
+	 * @throws IllegalArgumentException if a name belongs to no target
+	 */
+	public PropagationTargets honouringKeys(Collection<String> names) {
+		Set<String> known = this.places.stream().map(Place::target).collect(Collectors.toSet());
+		Set<String> honoured = new HashSet<>();
+		for (String name : names) {
+			String target = canonical(name);
+			require(known.contains(target), name + " is not the name of a target");
+			honoured.add(target);
+		}
+		return new PropagationTargets(this.places, Set.copyOf(honoured));
+	}
+
+	/**
+	 * Whether keys are sent to no service.
+	 * @return whether there is no target
+	 */
+	public boolean isEmpty() {
+		return this.places.stream().allMatch((place) -> place.target().equals(REPEATABLE));
 	}
 
 	/**
@@ -129,7 +166,8 @@ public final class PropagationTargets {
 		return this.places.stream()
 			.filter((place) -> place.location().matches(url))
 			.findFirst()
-			.map((place) -> new Resource(place.target(), place.location().below(url)))
+			.map((place) -> new Resource(place.target(), place.location().below(url),
+					this.honouring.contains(place.target())))
 			.orElse(null);
 	}
 
@@ -141,8 +179,9 @@ public final class PropagationTargets {
 	 *
 	 * @param target the name of the target
 	 * @param path the path below that of the location
+	 * @param honoursKeys whether the target is named as one that honours keys
 	 */
-	record Resource(String target, String path) {
+	record Resource(String target, String path, boolean honoursKeys) {
 
 		/**
 		 * Whether calls may be repeated, and get no key.

@@ -102,11 +102,11 @@ record Cancellation(IdempotencyKey key, boolean done, OperationSettings action, 
 		if (onRecord.isPending()) {
 			return Verdict.WAIT;
 		}
-		if (onRecord instanceof Claim.Completed completed) {
-			return (this.done || hadEffect(completed.response())) ? Verdict.RUN : Verdict.SKIP;
+		if (onRecord instanceof Claim.Completed completed && hadEffect(completed.response())) {
+			return Verdict.RUN;
 		}
-		if (onRecord.isAcquired()) {
-			return this.done ? Verdict.RUN : Verdict.SKIP;
+		if (onRecord instanceof Claim.Completed || onRecord.isAcquired()) {
+			return this.done ? Verdict.REFUSE : Verdict.SKIP;
 		}
 		throw new IllegalStateException("The fingerprint of a tombstone contradicts that of its action");
 	}
@@ -136,6 +136,12 @@ record Cancellation(IdempotencyKey key, boolean done, OperationSettings action, 
 		 * The action had no effect and will not have one.
 		 */
 		SKIP,
+
+		/**
+		 * The caller states that the action had its effect, and there is no record of
+		 * that.
+		 */
+		REFUSE,
 
 		/**
 		 * The action is in progress.

@@ -42,8 +42,8 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 	 * connection.
 	 */
 	private static final Set<String> NOT_STORED = Set.of("connection", "content-length", "content-type", "date",
-			"keep-alive", "proxy-authenticate", "proxy-connection", "set-cookie", "te", "trailer", "transfer-encoding",
-			"upgrade");
+			"idempotency-receipt", "keep-alive", "proxy-authenticate", "proxy-connection", "set-cookie", "te",
+			"trailer", "transfer-encoding", "upgrade");
 
 	private static final byte PLAIN = 1;
 

@@ -183,12 +183,20 @@ abstract class HandlerRun {
 			boolean abandoned) throws IOException, ServletException;
 
 	/**
-	 * Responds with 204 in place of the handler.
+	 * Responds in place of the handler.
+	 * @param answer the response, or {@code null} for 204
 	 */
-	void answerWithoutHandler(HttpServletRequest request) throws IOException, ServletException {
+	void answerWithoutHandler(HttpServletRequest request, @Nullable CapturedResponse answer)
+			throws IOException, ServletException {
 		advance(Phase.RETURNED);
 		concludeEntry(null);
-		Objects.requireNonNull(this.response).setStatus(HttpServletResponse.SC_NO_CONTENT);
+		BufferedResponse buffered = Objects.requireNonNull(this.response);
+		if (answer != null) {
+			answer.sendTo(buffered);
+		}
+		else {
+			buffered.setStatus(HttpServletResponse.SC_NO_CONTENT);
+		}
 		responseWritten(request);
 	}
 

@@ -135,6 +135,7 @@ public final class IdempotencyFilter implements Filter {
 		try {
 			buffered = BufferedRequest.read(request, this.settings.maxRequestBody());
 			Identity identity = identify(target, buffered);
+			writer.giveReceipt(identity.headerKey());
 			Claimant claimant = claimant(operation, identity);
 			Claim claim = operation.settings().waits() ? claimant.claimOrWait(this.settings.waitTimeout())
 					: claimant.claim();
@@ -168,8 +169,9 @@ public final class IdempotencyFilter implements Filter {
 			return false;
 		}
 		passage.open(run, buffered);
-		if (verdict == Cancellation.Verdict.SKIP) {
-			run.answerWithoutHandler(passage.request);
+		if (verdict != Cancellation.Verdict.RUN) {
+			run.answerWithoutHandler(passage.request, (verdict == Cancellation.Verdict.REFUSE)
+					? this.responsePolicy.problems().respond(Problem.ACTION_UNKNOWN) : null);
 			return false;
 		}
 		return true;

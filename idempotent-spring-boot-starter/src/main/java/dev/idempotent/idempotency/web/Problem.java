@@ -42,6 +42,10 @@ enum Problem {
 	CANCELLED(HttpStatus.GONE, "Action cancelled",
 			"This request was cancelled before it arrived. Nothing was done. Do not send it again."),
 
+	ACTION_UNKNOWN(HttpStatus.UNPROCESSABLE_CONTENT, "Action unknown",
+			"Nothing was done: the caller states that the action was done, and there is no record that it was. The action "
+					+ "was never done, was refused or cancelled, or is older than its retention. Look up what it did."),
+
 	CALLER_REQUIRED(HttpStatus.FORBIDDEN, "Caller required",
 			"The service cannot determine the caller. Nothing was done. Contact the operator."),
 

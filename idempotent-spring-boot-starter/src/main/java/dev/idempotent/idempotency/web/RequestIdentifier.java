@@ -126,15 +126,17 @@ final class RequestIdentifier {
 			TokenCheck token = this.tokens.check(request, this.header, purpose);
 			IdempotencyKey key = IdempotencyKey.of(Kind.TOKEN, this.namespace, "", purpose, token.serial());
 			return new Identity(key, (token.retention().compareTo(retention) > 0) ? token.retention() : retention,
-					token.outcome() == TokenCheck.Outcome.EXPIRED, fingerprint, null);
+					token.outcome() == TokenCheck.Outcome.EXPIRED, fingerprint, null, null);
 		}
 		IdempotencyKey key = key(operation, request, fingerprint);
+		boolean fromHeader = operation.keyExpression() == null && operation.keySource() != KeySource.FINGERPRINT;
+		String headerKey = fromHeader ? this.header.read(request) : null;
 		if (action == null) {
-			return new Identity(key, retention, false, fingerprint, null);
+			return new Identity(key, retention, false, fingerprint, null, headerKey);
 		}
 		Cancellation cancels = Cancellation.read(request, (value) -> key(Kind.HEADER, request, "", value), key,
 				action.settings(), Objects.requireNonNull(action.transactions()));
-		return new Identity(key, retention, false, cancels.addTo(fingerprint), cancels);
+		return new Identity(key, retention, false, cancels.addTo(fingerprint), cancels, headerKey);
 	}
 
 	private IdempotencyKey key(IdempotentOperation operation, BufferedRequest request, Fingerprint fingerprint) {
@@ -206,9 +208,10 @@ final class RequestIdentifier {
 	 * that is stored
 	 * @param fingerprint the fingerprint
 	 * @param cancels the cancellation that it requests, if any
+	 * @param headerKey the key of its header, if the key is that
 	 */
 	record Identity(IdempotencyKey key, Duration retention, boolean expired, Fingerprint fingerprint,
-			@Nullable Cancellation cancels) {
+			@Nullable Cancellation cancels, @Nullable String headerKey) {
 	}
 
 }

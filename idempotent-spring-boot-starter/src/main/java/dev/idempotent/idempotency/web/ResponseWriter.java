@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.io.IOException;
 
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
+import dev.idempotent.idempotency.IdempotencyReceipt;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -11,6 +12,7 @@ import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import dev.idempotent.work.OutageLog;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +35,17 @@ final class ResponseWriter {
 		this.request = request;
 		this.response = response;
 		this.problems = problems;
+	}
+
+	/**
+	 * Adds the receipt for the key of the request to its response, unless that leaves the
+	 * outcome open.
+	 * @param key the key of the header, or {@code null} if the request has none
+	 */
+	void giveReceipt(@Nullable String key) {
+		if (key != null) {
+			this.response.setHeader(IdempotencyReceipt.HEADER, IdempotencyReceipt.of(key));
+		}
 	}
 
 	/**
@@ -127,6 +140,9 @@ final class ResponseWriter {
 	}
 
 	private void send(Problem problem, String detail, String instance) throws IOException {
+		if (this.response.containsHeader(IdempotencyReceipt.HEADER)) {
+			this.response.setHeader(IdempotencyReceipt.HEADER, IdempotencyReceipt.OPEN);
+		}
 		this.problems.respond(problem, detail, problem.isRetryable(), instance).sendTo(this.response);
 		this.response.flushBuffer();
 	}

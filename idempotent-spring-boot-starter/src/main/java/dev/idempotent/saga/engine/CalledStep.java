@@ -1,13 +1,12 @@
 package dev.idempotent.saga.engine;
 
 import java.time.Duration;
-import java.util.Set;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.engine.FailureClassifier.Verdict;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
@@ -89,7 +88,8 @@ final class CalledStep {
 				: this.call.repeatedContext(key, this.process, entry.call());
 		return this.run.observe(entry.name(), () -> {
 			try {
-				Object value = this.call.act(context);
+				Object value = limited(() -> this.call.act(context));
+				requireObservedCall(entry, context, this.call.actionTakesKey(), null);
 				warnOfUnobservedCall(entry, context);
 				return this.run.keep(done(entry, value));
 			}
@@ -98,9 +98,16 @@ final class CalledStep {
 			}
 			catch (Throwable ex) {
 				this.call.requireOneCall(context);
+				requireObservedCall(entry, context, this.call.actionTakesKey(), ex);
 				return this.run.keep(refused(entry, ex, context, first));
 			}
 		});
+	}
+
+	private @Nullable Object limited(Supplier<@Nullable Object> call) {
+		Duration stated = this.call.timeout();
+		return this.run.limited(this.call.name(),
+				(stated != null) ? stated : this.run.resources().settings().stepTimeout(), call);
 	}
 
 	/**
@@ -161,18 +168,38 @@ final class CalledStep {
 	private JournalEntry refused(JournalEntry entry, Throwable failure, IdempotencyContext context, boolean first) {
 		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), OutageLog.printable(failure));
 		String reason = this.failures.describe(failure);
-		return switch (this.failures.ofCall(failure, context, first, this.call.refusals())) {
+		return switch (this.call.verdictOfAction(failure, this.failures.statusOf(failure), context, first)) {
 			case REFUSED -> entry.refused(reason);
 			case HALT -> throw new RunAbortedError(Cause.HALT,
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
-			case UNKNOWN -> throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN,
-					"The outcome of the step '" + entry.name() + "' is unknown: " + reason
-							+ ((this.call.isCancelledByKey() && context.calls().keyed() == 0)
-									? ". No call carried the key of the step: if it called its service, list that in "
-											+ "idempotent.client.targets"
-									: StepCall.adviceOn(context)),
-					failure));
+			case DONE, ALREADY_UNDONE, UNKNOWN ->
+				throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN, "The outcome of the step '"
+						+ entry.name() + "' is unknown: " + reason
+						+ ((this.call.isCancelledByKey() && context.calls().keyed() == 0)
+								? ". No call carried the key of the step: if it called its service, list that in "
+										+ "idempotent.client.targets"
+								: StepCall.adviceOnProof(context.calls().lastAnswer()) + StepCall.adviceOn(context)),
+						failure));
 		};
+	}
+
+	/**
+	 * Aborts the run at the first call that was not observed although services are
+	 * listed: it carried no key, so it must not be repeated.
+	 * @param takesKey whether the application sends the key itself
+	 * @param failure what the call has thrown, or {@code null} if it has returned
+	 */
+	private void requireObservedCall(JournalEntry entry, IdempotencyContext context, boolean takesKey,
+			@Nullable Throwable failure) {
+		if (!takesKey && this.failures.requiresObservedCalls() && !context.hasCalls()
+				&& (failure == null || this.failures.isOfCall(failure))) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + entry.name() + "' has "
+					+ ((failure == null) ? "returned" : "failed with " + this.failures.describe(failure))
+					+ ", and no call was observed: if it has called a "
+					+ "service, then without a key and whatever the response was. Use a client with the "
+					+ "interceptor on the thread of the saga, or take the key and send it. Use runInTransaction "
+					+ "for work in the database. Look up what the call has done before you retry the saga", failure);
+		}
 	}
 
 	/**
@@ -213,44 +240,54 @@ final class CalledStep {
 		String action = this.run.owner().actionKey(entry.name()).digest();
 		Object result = cancelled ? null : this.run.resultOf(entry, this.call.type());
 		String cancels = cancelled ? action + "; outcome=" + (entry.isDone() ? "done" : "unknown") : null;
-		IdempotencyContext context = (entry.state() != StepState.COMPENSATING || isWithoutKey(entry))
+		IdempotencyContext undoing = (entry.state() != StepState.COMPENSATING || isWithoutKey(entry))
 				? IdempotencyContext.forSingleCall(key, this.process, cancels)
 				: IdempotencyContext.forSingleCall(key, this.process, cancels, entry.call());
+		IdempotencyContext context = this.call.undoContext(undoing);
 		this.run.observe(entry.name(), () -> {
 			try {
-				if (cancelled) {
-					this.call.cancel(context, action);
-				}
-				else {
-					this.call.compensate(context, result);
-				}
+				limited(() -> {
+					if (cancelled) {
+						this.call.cancel(context, action);
+					}
+					else {
+						this.call.compensate(context, result);
+					}
+					return null;
+				});
+				requireObservedCall(entry, context, this.call.undoTakesKey(), null);
 			}
 			catch (RunAbortedError ex) {
 				throw remembered(entry.in(StepState.COMPENSATING), context, ex);
 			}
 			catch (Throwable ex) {
 				this.call.requireOneCall(context);
-				throw remembered(entry.in(StepState.COMPENSATING), context, undoFailed(entry, context, ex));
+				requireObservedCall(entry, context, this.call.undoTakesKey(), ex);
+				requireUndone(entry, context, ex);
 			}
 			return this.run.keep(entry.in(StepState.COMPENSATED));
 		});
 	}
 
 	/**
-	 * Returns why the undo has failed. A refusal proves that this call had no effect, so
-	 * an operator's retry is another call: the service may replay the refusal under the
-	 * same key.
+	 * Aborts the run unless the failure of an undo proves that the step was undone
+	 * before. A refusal proves that this call had no effect, so an operator's retry is
+	 * another call: the service may replay the refusal under the same key.
 	 */
-	private RunAbortedError undoFailed(JournalEntry entry, IdempotencyContext context, Throwable failure) {
+	private void requireUndone(JournalEntry entry, IdempotencyContext context, Throwable failure) {
 		boolean first = entry.state() != StepState.COMPENSATING;
-		Verdict verdict = this.failures.ofCall(failure, context, first, Set.of());
-		if (verdict == Verdict.REFUSED) {
+		StepVerdict verdict = this.call.verdictOfUndo(failure, this.failures.statusOf(failure), context, first);
+		if (verdict == StepVerdict.ALREADY_UNDONE) {
+			return;
+		}
+		if (verdict == StepVerdict.REFUSED) {
 			this.run.keep(entry.undoRefused());
 		}
-		return new RunAbortedError(
-				(verdict == Verdict.UNKNOWN) ? Cause.UNKNOWN : Cause.HALT, "The step '" + entry.name()
-						+ "' could not be undone: " + this.failures.describe(failure) + StepCall.adviceOn(context),
-				failure);
+		throw remembered(entry.in(StepState.COMPENSATING), context,
+				new RunAbortedError((verdict == StepVerdict.UNKNOWN) ? Cause.UNKNOWN : Cause.HALT,
+						"The step '" + entry.name() + "' could not be undone: " + this.failures.describe(failure)
+								+ StepCall.adviceOnProof(context.calls().lastAnswer()) + StepCall.adviceOn(context),
+						failure));
 	}
 
 	/**

@@ -1,31 +1,39 @@
 package dev.idempotent.saga.engine;
 
-import java.util.Set;
-
-import dev.idempotent.idempotency.IdempotencyContext;
-import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import dev.idempotent.saga.StepRefusedException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what the exception of an action or undo proves. Without knowledge of a
- * protocol, only a {@link StepRefusedException} proves something.
+ * Reads what the exceptions of actions and undos tell of the calls that they have made.
+ * Without knowledge of a protocol, they tell nothing.
  */
 public class FailureClassifier {
 
 	/**
-	 * Classifies an exception of an action or undo. A refusal proves nothing if the last
-	 * call that was observed has got no response: then the application cannot know.
+	 * Returns the status of the response among the causes of an exception.
 	 * @param failure the exception
-	 * @param context the context that was bound during the call
-	 * @param first whether it is certain that the action has not been called before
-	 * @param refusals the HTTP statuses by which the service refuses, besides those that
-	 * always prove a refusal
-	 * @return what it proves
+	 * @return the HTTP status, or {@code null} if there is no response
 	 */
-	public Verdict ofCall(Throwable failure, IdempotencyContext context, boolean first, Set<Integer> refusals) {
-		Calls calls = context.calls();
-		boolean silent = calls.open() > 0 && calls.lastAnswer() == null;
-		return (failure instanceof StepRefusedException && !silent) ? Verdict.REFUSED : Verdict.UNKNOWN;
+	public @Nullable Integer statusOf(Throwable failure) {
+		return null;
+	}
+
+	/**
+	 * Returns whether an exception is that of a call to another service.
+	 * @param failure the exception
+	 * @return whether a call was made, or tried
+	 */
+	public boolean isOfCall(Throwable failure) {
+		return false;
+	}
+
+	/**
+	 * Returns whether the clients of the application observe the calls to the services of
+	 * steps, and send keys with them.
+	 * @return whether a call that is not observed must not be made
+	 */
+	public boolean requiresObservedCalls() {
+		return false;
 	}
 
 	/**
@@ -45,28 +53,6 @@ public class FailureClassifier {
 	static String reasonOf(Throwable failure) {
 		String text = (failure instanceof StepRefusedException) ? failure.getMessage() : null;
 		return (text != null && !text.isBlank()) ? text : failure.getClass().getName();
-	}
-
-	/**
-	 * What an exception proves.
-	 */
-	public enum Verdict {
-
-		/**
-		 * The action was refused and has not taken effect.
-		 */
-		REFUSED,
-
-		/**
-		 * The outcome is unknown, and another attempt may determine it.
-		 */
-		UNKNOWN,
-
-		/**
-		 * No attempt can determine the outcome: an operator must decide.
-		 */
-		HALT
-
 	}
 
 }

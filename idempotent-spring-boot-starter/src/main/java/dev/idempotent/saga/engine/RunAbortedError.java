@@ -56,6 +56,12 @@ final class RunAbortedError extends Error {
 		LOST,
 
 		/**
+		 * A step has taken longer than its time limit, and another run may continue the
+		 * saga.
+		 */
+		ABANDONED,
+
+		/**
 		 * The outcome of a step is unknown.
 		 */
 		UNKNOWN,

@@ -35,6 +35,11 @@ final class SagaBody {
 	private static final Set<Integer> INVALID = Set.of((int) Character.CONTROL, (int) Character.SURROGATE,
 			(int) Character.LINE_SEPARATOR, (int) Character.PARAGRAPH_SEPARATOR);
 
+	/**
+	 * After these, the run can still undo other steps.
+	 */
+	private static final Set<Cause> OF_ONE_STEP = Set.of(Cause.UNKNOWN, Cause.HALT, Cause.EXPIRED);
+
 	private static final ThreadLocal<@Nullable SagaBody> bound = new ThreadLocal<>();
 
 	private final SagaRun run;
@@ -268,22 +273,51 @@ final class SagaBody {
 
 	/**
 	 * Undoes the recorded steps that must still be undone, in reverse order.
+	 * Cancellations need no result of another step, so they do not wait behind an undo
+	 * whose outcome is unknown, or that cannot be called.
 	 * @throws RunAbortedError if a step cannot be undone now, or at all
 	 */
 	void undo() {
+		RunAbortedError first = null;
 		for (JournalEntry entry : this.run.toUndo()) {
 			requireRunning();
-			StepCall<?> call = this.reached.get(entry.name());
-			if (call == null) {
-				throw new RunAbortedError(Cause.UNFIT, "The saga's method does not reach the step '" + entry.name()
-						+ "' in this version of the application, so the step cannot be undone", null);
+			if (first == null) {
+				first = undo(entry);
 			}
+			else if (entry.kind() == StepKind.CANCELLED_CALL) {
+				RunAbortedError unused = undo(entry);
+			}
+		}
+		if (first != null) {
+			throw first;
+		}
+	}
+
+	/**
+	 * Undoes a step.
+	 * @return why it is not undone, if others can be; otherwise {@code null}
+	 * @throws RunAbortedError if this run can undo nothing more
+	 */
+	private @Nullable RunAbortedError undo(JournalEntry entry) {
+		StepCall<?> call = this.reached.get(entry.name());
+		if (call == null) {
+			throw new RunAbortedError(Cause.UNFIT, "The saga's method does not reach the step '" + entry.name()
+					+ "' in this version of the application, so the step cannot be undone", null);
+		}
+		try {
 			if (entry.kind().isTransactional()) {
 				new TransactionalStep(this.run, call).undo(entry);
 			}
 			else {
 				new CalledStep(this.run, call).undo(entry);
 			}
+			return null;
+		}
+		catch (RunAbortedError ex) {
+			if (!OF_ONE_STEP.contains(ex.why()) || this.misuse != null || this.run.isDoubtful()) {
+				throw ex;
+			}
+			return ex;
 		}
 	}
 

@@ -79,6 +79,14 @@ final class SagaDriver {
 		return (failure != null) ? failed(failure) : returned(result);
 	}
 
+	/**
+	 * Ends a run whose thread is still in a call after its time limit.
+	 */
+	void abandon(RunAbortedError late) {
+		RunEnd end = release(late.reason(), null);
+		logger.debug("Saga {} was abandoned by a thread: {}", this.run.id(), end.kind());
+	}
+
 	private RunEnd returned(@Nullable Object result) {
 		String forgotten = this.body.forgottenStep();
 		if (forgotten != null) {
@@ -148,6 +156,7 @@ final class SagaDriver {
 			case EXISTS -> RunEnd.of(Kind.EXISTS);
 			case CONTENDED -> RunEnd.of(Kind.CONTENDED);
 			case LOST -> lost();
+			case ABANDONED -> RunEnd.of(Kind.LOST);
 			case HALT -> halt(left.reason());
 			case EXPIRED -> this.run.isCompensating() ? halt(left.reason()) : compensate(left.reason());
 			case UNKNOWN -> release(left.reason(), left.getCause());

@@ -23,6 +23,7 @@ import dev.idempotent.saga.SagaObserver;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
@@ -51,7 +52,7 @@ public final class SagaEngine implements AutoCloseable {
 
 	private final SagaRun.Resources resources;
 
-	private final Set<SagaRun> live = ConcurrentHashMap.newKeySet();
+	private final Map<SagaRun, SagaDriver> live = new ConcurrentHashMap<>();
 
 	private final SagaWorkers workers;
 
@@ -83,7 +84,7 @@ public final class SagaEngine implements AutoCloseable {
 	public void open(Collection<SagaDefinition> definitions) {
 		this.served = definitions.stream()
 			.collect(Collectors.toUnmodifiableMap(SagaDefinition::name, Function.identity()));
-		this.workers.start(this::renew);
+		this.workers.start(this.served.keySet(), this::renew, this::abandonLate);
 	}
 
 	/**
@@ -273,7 +274,7 @@ public final class SagaEngine implements AutoCloseable {
 		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.STARTED);
 		StartedSagas.start(this.resources.store(), saga, (started) -> {
 			if (this.served.containsKey(saga.name())) {
-				this.workers.submit(() -> this.takeOver(started));
+				this.workers.submit(saga.name(), () -> this.takeOver(started));
 			}
 		});
 		return id;
@@ -306,10 +307,9 @@ public final class SagaEngine implements AutoCloseable {
 				definition.timeout());
 	}
 
-	private List<StoredSaga> takeOverDue(int limit) {
+	private List<StoredSaga> takeOverDue(Set<String> names, int limit) {
 		SagaSettings settings = this.resources.settings();
-		return this.served.isEmpty() ? List.of()
-				: this.resources.store().takeOverDue(this.served.keySet(), settings.process(), settings.lease(), limit);
+		return this.resources.store().takeOverDue(names, settings.process(), settings.lease(), limit);
 	}
 
 	private void takeOver(IdempotencyKey id) {
@@ -326,19 +326,22 @@ public final class SagaEngine implements AutoCloseable {
 	 * no worker is left for other sagas.
 	 */
 	private void resume(StoredSaga saga) {
+		SagaDefinition definition = Objects.requireNonNull(this.served.get(saga.name()), "The saga is not served");
 		if (isLive(saga)) {
-			boolean unused = this.resources.store()
-				.release(saga.owner(), List.of(), SagaDriver.BACKOFF.after(saga.attempts() + 1L));
+			SagaRun run = new SagaRun(this.resources, definition, saga);
+			run.suspectWrite();
+			new SagaDriver(run, () -> this.stopping).abandon(
+					new RunAbortedError(Cause.UNKNOWN, "A call of the saga has not returned in this process", null));
 			return;
 		}
 		this.resources.observers().each((observer) -> observer.takenOver(saga.name()));
-		SagaDefinition definition = Objects.requireNonNull(this.served.get(saga.name()), "The saga is not served");
 		RunEnd end = drive(new SagaRun(this.resources, definition, saga));
 		logger.debug("Saga {} ({}) was run in the background: {}", saga.owner().id(), saga.name(), end.kind());
 	}
 
 	private boolean isLive(StoredSaga saga) {
-		return this.live.stream()
+		return this.live.keySet()
+			.stream()
 			.anyMatch((run) -> run.id().equals(saga.owner().id()) && run.status() == saga.status());
 	}
 
@@ -349,8 +352,10 @@ public final class SagaEngine implements AutoCloseable {
 	private void renew() {
 		long now = System.nanoTime();
 		long maxRun = TimeUnit.MILLISECONDS.toNanos(this.resources.settings().maxRun().toMillis());
-		List<SagaOwner> owners = this.live.stream()
-			.filter((run) -> run.presence() == SagaRun.Presence.STORED && now - run.progressAt() < maxRun)
+		List<SagaOwner> owners = this.live.keySet()
+			.stream()
+			.filter((run) -> run.presence() == SagaRun.Presence.STORED && now - run.progressAt() < maxRun
+					&& !run.isAbandoned())
 			.map(SagaRun::owner)
 			.toList();
 		if (!owners.isEmpty()) {
@@ -363,10 +368,29 @@ public final class SagaEngine implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Abandons the runs whose step has taken longer than its time limit. Their threads
+	 * may never return.
+	 */
+	private void abandonLate() {
+		this.live.forEach((run, driver) -> {
+			RunAbortedError late = run.abandonIfLate();
+			if (late != null) {
+				try {
+					driver.abandon(late);
+				}
+				finally {
+					run.giveWorkerBack();
+				}
+			}
+		});
+	}
+
 	private RunEnd drive(SagaRun run) {
-		this.live.add(run);
+		SagaDriver driver = new SagaDriver(run, () -> this.stopping);
+		this.live.put(run, driver);
 		try {
-			return new SagaDriver(run, () -> this.stopping).drive();
+			return driver.drive();
 		}
 		finally {
 			this.live.remove(run);

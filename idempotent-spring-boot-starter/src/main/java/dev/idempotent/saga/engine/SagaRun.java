@@ -85,6 +85,12 @@ final class SagaRun {
 
 	private boolean advanced;
 
+	private final Runnable giveWorkerBack = SagaWorkers.givingBack();
+
+	private @Nullable TimedCall timed;
+
+	private volatile boolean abandoned;
+
 	/**
 	 * Creates the run of a saga that its first step inserts.
 	 */
@@ -289,6 +295,68 @@ final class SagaRun {
 	}
 
 	/**
+	 * Calls the action or the undo of a step within a time limit. After that the run is
+	 * abandoned: what comes back counts for nothing.
+	 * @throws RunAbortedError if the call has returned or failed after the limit
+	 */
+	<T extends @Nullable Object> T limited(String step, Duration limit, Supplier<T> call) {
+		synchronized (this) {
+			this.timed = new TimedCall(step, limit, System.nanoTime(), Thread.currentThread());
+		}
+		T result;
+		try {
+			result = call.get();
+		}
+		finally {
+			endOfCall();
+		}
+		return result;
+	}
+
+	/**
+	 * The interrupt was meant for the call.
+	 */
+	@SuppressWarnings("Finally")
+	private synchronized void endOfCall() {
+		this.timed = null;
+		if (this.abandoned) {
+			boolean unused = Thread.interrupted();
+			throw new RunAbortedError(Cause.ABANDONED);
+		}
+	}
+
+	/**
+	 * Abandons the run if a call has taken longer than its time limit, interrupts that
+	 * call and gives its worker back. From then on, only the caller uses the run.
+	 * @return why, or {@code null} if it goes on
+	 */
+	synchronized @Nullable RunAbortedError abandonIfLate() {
+		TimedCall call = this.timed;
+		if (call == null || this.abandoned || System.nanoTime() - call.startedAt() < call.limit().toNanos()) {
+			return null;
+		}
+		this.abandoned = true;
+		this.doubtful = true;
+		call.thread().interrupt();
+		return new RunAbortedError(Cause.UNKNOWN, "The outcome of the step '" + call.step()
+				+ "' is unknown: it has taken longer than its time limit (" + call.limit() + ")", null);
+	}
+
+	/**
+	 * Whether the run was abandoned in a call that has not returned in time.
+	 */
+	boolean isAbandoned() {
+		return this.abandoned;
+	}
+
+	/**
+	 * Gives the worker of an abandoned run back.
+	 */
+	void giveWorkerBack() {
+		this.giveWorkerBack.run();
+	}
+
+	/**
 	 * Returns the entry of an action that is done, with a result that can be read back.
 	 * @throws SagaDefinition.UnreadableException if it cannot be read as its type
 	 */
@@ -432,6 +500,12 @@ final class SagaRun {
 	 */
 	Duration age() {
 		return Duration.ofNanos(System.nanoTime() - this.startedAt);
+	}
+
+	/**
+	 * A call that is in progress.
+	 */
+	private record TimedCall(String step, Duration limit, long startedAt, Thread thread) {
 	}
 
 	/**

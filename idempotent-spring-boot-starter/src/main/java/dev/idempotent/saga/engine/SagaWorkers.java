@@ -1,28 +1,35 @@
 package dev.idempotent.saga.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.work.OutageLog;
 import dev.idempotent.work.Workers;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The threads that run sagas in the background: those that were started, and those whose
- * owner has died or released them.
+ * owner has died or released them. Sagas of one name have a part of them only, so that a
+ * service that does not answer leaves threads to the others.
  */
 final class SagaWorkers {
 
@@ -34,76 +41,125 @@ final class SagaWorkers {
 
 	private static final int MOST_WAITING = 1000;
 
+	private static final int TIMERS = 3;
+
 	private static final Duration SHUTDOWN = Duration.ofSeconds(20);
+
+	private static final ThreadLocal<@Nullable Permit> current = new ThreadLocal<>();
 
 	private final SagaSettings settings;
 
-	private final IntFunction<List<StoredSaga>> due;
+	private final DueSagas due;
 
 	private final Consumer<StoredSaga> work;
 
-	private final Semaphore free;
+	private final Map<String, Integer> running = new HashMap<>();
 
-	private final Queue<Runnable> waiting = new LinkedBlockingQueue<>(MOST_WAITING);
+	/**
+	 * Locked to read or change any of these.
+	 */
+	private final Queue<Waiting> waiting = new ArrayDeque<>();
+
+	private int free;
+
+	private int mostOfOneName;
+
+	private volatile Set<String> names = Set.of();
 
 	private volatile boolean moreAreDue;
 
 	private final ExecutorService workers;
 
-	private final ScheduledExecutorService timers = Executors.newScheduledThreadPool(2, Workers.daemons("saga-timer-"));
+	private final ScheduledExecutorService timers = Executors.newScheduledThreadPool(TIMERS,
+			Workers.daemons("saga-timer-"));
 
 	private final OutageLog outage = new OutageLog(logger, "Sagas that are due could not be read; trying again",
 			"Sagas that are due are read again");
 
 	/**
 	 * Creates workers that are not started.
-	 * @param due takes over at most the given number of sagas
+	 * @param due takes over sagas that are due
 	 * @param work runs a saga that was taken over
 	 */
-	SagaWorkers(SagaSettings settings, IntFunction<List<StoredSaga>> due, Consumer<StoredSaga> work) {
+	SagaWorkers(SagaSettings settings, DueSagas due, Consumer<StoredSaga> work) {
 		this.settings = settings;
 		this.due = due;
 		this.work = work;
-		this.free = new Semaphore(settings.workers());
+		this.free = settings.workers();
+		this.mostOfOneName = settings.workers();
 		this.workers = Executors.newCachedThreadPool(Workers.daemons("saga-"));
 	}
 
-	void start(Runnable renewal) {
+	/**
+	 * Starts the timers.
+	 * @param served the names of the sagas that are taken over
+	 * @param renewal renews the leases
+	 * @param watch ends what takes too long
+	 */
+	void start(Collection<String> served, Runnable renewal, Runnable watch) {
+		this.names = Set.copyOf(served);
+		synchronized (this.waiting) {
+			this.mostOfOneName = this.settings.workersPerName(this.names.size());
+		}
 		long renewed = Math.max(1, this.settings.lease().toMillis() / RENEWALS_PER_LEASE);
 		Future<?> unusedRenewals = this.timers.scheduleWithFixedDelay(renewal, renewed, renewed, TimeUnit.MILLISECONDS);
 		long polled = Math.max(1, Math.min(LONGEST_PAUSE.toMillis(), renewed));
 		Future<?> unusedPolls = this.timers.scheduleWithFixedDelay(this::poll, 0, polled, TimeUnit.MILLISECONDS);
+		Future<?> unusedWatch = this.timers.scheduleWithFixedDelay(watch, polled, polled, TimeUnit.MILLISECONDS);
 	}
 
 	/**
 	 * Runs a task on a worker thread as soon as one is free. If too many tasks wait, it
 	 * is left to those who find its saga when it is due.
+	 * @param name the name of the saga
 	 */
-	void submit(Runnable task) {
-		if (this.waiting.offer(task)) {
-			runWaiting();
+	void submit(String name, Runnable task) {
+		synchronized (this.waiting) {
+			if (this.waiting.size() >= MOST_WAITING) {
+				return;
+			}
+			this.waiting.add(new Waiting(name, task));
+		}
+		runWaiting();
+	}
+
+	/**
+	 * Returns what gives the worker of the calling thread back before its task has ended.
+	 * @return has an effect once, and none outside a task
+	 */
+	static Runnable givingBack() {
+		Permit permit = current.get();
+		return (permit != null) ? permit::giveBack : () -> {
+		};
+	}
+
+	private void runWaiting() {
+		for (Waiting next = nextWaiting(); next != null; next = nextWaiting()) {
+			execute(next.name(), next.task());
 		}
 	}
 
 	/**
-	 * Looks again after it has returned a permit: a task that came meanwhile has not got
-	 * it.
+	 * Takes the first task of a name that may have another worker.
 	 */
-	private void runWaiting() {
-		while (!this.waiting.isEmpty() && this.free.tryAcquire()) {
-			Runnable task = this.waiting.poll();
-			if (task != null) {
-				execute(task);
+	private @Nullable Waiting nextWaiting() {
+		synchronized (this.waiting) {
+			Iterator<Waiting> tasks = this.waiting.iterator();
+			while (this.free > 0 && tasks.hasNext()) {
+				Waiting next = tasks.next();
+				if (room(next.name()) > 0) {
+					tasks.remove();
+					this.free--;
+					this.running.merge(next.name(), 1, Integer::sum);
+					return next;
+				}
 			}
-			else {
-				this.free.release();
-			}
+			return null;
 		}
 	}
 
-	private void release(int permits) {
-		this.free.release(permits);
-		runWaiting();
+	private int room(String name) {
+		return this.mostOfOneName - this.running.getOrDefault(name, 0);
 	}
 
 	/**
@@ -128,18 +184,36 @@ final class SagaWorkers {
 		return this.workers.isShutdown();
 	}
 
+	/**
+	 * Takes over as many sagas as there are free workers, which wait for them meanwhile.
+	 */
 	private void poll() {
 		if (isClosing()) {
 			return;
 		}
 		long start = System.nanoTime();
-		int permits = this.free.drainPermits();
+		int reserved;
+		synchronized (this.waiting) {
+			reserved = this.free;
+			this.free = 0;
+		}
 		try {
-			if (permits > 0) {
-				List<StoredSaga> taken = this.due.apply(permits);
-				this.moreAreDue = taken.size() == permits;
-				permits -= taken.size();
-				taken.forEach((saga) -> execute(() -> this.work.accept(saga)));
+			boolean more = reserved > 0;
+			while (more) {
+				Batch batch = nextBatch(reserved);
+				List<StoredSaga> taken = batch.names().isEmpty() ? List.of()
+						: this.due.takeOver(batch.names(), batch.limit());
+				reserved -= taken.size();
+				boolean full = batch.limit() > 0 && taken.size() == batch.limit();
+				// Before the first of them can end.
+				this.moreAreDue = full || batch.names().size() < this.names.size();
+				taken.forEach((saga) -> {
+					synchronized (this.waiting) {
+						this.running.merge(saga.name(), 1, Integer::sum);
+					}
+					execute(saga.name(), () -> this.work.accept(saga));
+				});
+				more = full && reserved > 0;
 			}
 			this.outage.succeeded(start);
 		}
@@ -148,16 +222,35 @@ final class SagaWorkers {
 			this.outage.failed(start, ex);
 		}
 		finally {
-			release(permits);
+			synchronized (this.waiting) {
+				this.free += reserved;
+			}
+			runWaiting();
 		}
 	}
 
 	/**
-	 * Runs a task that has a permit.
+	 * Returns the names that may have another worker, and how many sagas no name of them
+	 * has too many of.
 	 */
-	private void execute(Runnable task) {
+	private Batch nextBatch(int reserved) {
+		synchronized (this.waiting) {
+			Set<String> open = this.names.stream()
+				.filter((name) -> room(name) > 0)
+				.collect(Collectors.toUnmodifiableSet());
+			int limit = open.stream().mapToInt(this::room).min().orElse(0);
+			return new Batch(open, Math.min(limit, reserved));
+		}
+	}
+
+	/**
+	 * Runs a task that has a worker.
+	 */
+	private void execute(String name, Runnable task) {
+		Permit permit = new Permit(name);
 		try {
 			this.workers.execute(() -> {
+				current.set(permit);
 				try {
 					task.run();
 				}
@@ -167,14 +260,14 @@ final class SagaWorkers {
 					logger.debug("The stack trace of the failure above", ex);
 				}
 				finally {
-					release(1);
-					pollAgain();
+					current.remove();
+					permit.giveBack();
 				}
 			});
 		}
 		catch (RejectedExecutionException ex) {
 			// The process is stopping; another one takes the saga over.
-			this.free.release();
+			permit.giveBack();
 		}
 	}
 
@@ -191,6 +284,57 @@ final class SagaWorkers {
 				logger.debug("The workers of sagas are stopping");
 			}
 		}
+	}
+
+	/**
+	 * Takes over sagas that are due.
+	 */
+	@FunctionalInterface
+	interface DueSagas {
+
+		/**
+		 * Takes over at most the given number of sagas of these names.
+		 */
+		List<StoredSaga> takeOver(Set<String> names, int limit);
+
+	}
+
+	/**
+	 * A task that waits for a worker.
+	 */
+	private record Waiting(String name, Runnable task) {
+	}
+
+	/**
+	 * What to take over next.
+	 */
+	private record Batch(Set<String> names, int limit) {
+	}
+
+	/**
+	 * The worker that a task has.
+	 */
+	private final class Permit {
+
+		private final String name;
+
+		private final AtomicBoolean given = new AtomicBoolean();
+
+		private Permit(String name) {
+			this.name = name;
+		}
+
+		private void giveBack() {
+			if (this.given.compareAndSet(false, true)) {
+				synchronized (SagaWorkers.this.waiting) {
+					SagaWorkers.this.free++;
+					SagaWorkers.this.running.merge(this.name, -1, Integer::sum);
+				}
+				runWaiting();
+				pollAgain();
+			}
+		}
+
 	}
 
 }

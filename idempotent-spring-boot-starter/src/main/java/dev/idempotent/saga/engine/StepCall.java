@@ -1,20 +1,28 @@
 package dev.idempotent.saga.engine;
 
 import java.lang.reflect.Type;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import dev.idempotent.idempotency.IdempotencyContext.Evidence;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyReceipt;
+import dev.idempotent.idempotency.ServiceResponse;
 import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
+import dev.idempotent.saga.engine.StepVerdict.Attempt;
+import dev.idempotent.saga.engine.StepVerdict.Rules;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +45,17 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private final Set<Integer> refusals = new HashSet<>();
 
-	private @Nullable Consumer<? super R> compensation;
+	private final Set<Class<? extends Throwable>> refusalTypes = new HashSet<>();
+
+	private final Set<Integer> undone = new HashSet<>();
+
+	private @Nullable Predicate<ServiceResponse> proof;
+
+	private @Nullable Duration timeout;
+
+	private @Nullable BiConsumer<? super R, String> compensation;
+
+	private boolean compensationTakesKey;
 
 	private @Nullable Consumer<String> cancellation;
 
@@ -55,13 +73,21 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	@Override
 	public SagaStep<R> compensate(Consumer<? super R> undo) {
 		requireNoUndo();
-		this.compensation = undo;
+		this.compensation = (result, key) -> undo.accept(result);
 		return this;
 	}
 
 	@Override
 	public SagaStep<R> compensate(Runnable undo) {
 		return compensate((result) -> undo.run());
+	}
+
+	@Override
+	public SagaStep<R> compensate(BiConsumer<? super R, String> undo) {
+		requireNoUndo();
+		this.compensation = undo;
+		this.compensationTakesKey = true;
+		return this;
 	}
 
 	@Override
@@ -81,14 +107,46 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	@Override
 	public SagaStep<R> refusedBy(int... statuses) {
+		addTo(this.refusals, "refused", statuses);
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> refusedWhen(Class<? extends Throwable> type) {
+		this.refusalTypes.add(type);
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> undoneBy(int... statuses) {
+		addTo(this.undone, "undone", statuses);
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> provenBy(Predicate<ServiceResponse> required) {
+		this.proof = required;
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> timeout(Duration limit) {
+		if (limit.isNegative() || limit.isZero()) {
+			throw new IllegalArgumentException(
+					"The time limit of the step '" + this.name + "' is " + limit + ", but must be positive");
+		}
+		this.timeout = limit;
+		return this;
+	}
+
+	private void addTo(Set<Integer> named, String what, int... statuses) {
 		for (int status : statuses) {
 			if (status < FIRST_CLIENT_ERROR || status > LAST_CLIENT_ERROR) {
-				throw new IllegalArgumentException("The step '" + this.name + "' cannot be refused by " + status
+				throw new IllegalArgumentException("The step '" + this.name + "' cannot be " + what + " by " + status
 						+ ": name statuses of the form 4xx");
 			}
-			this.refusals.add(status);
+			named.add(status);
 		}
-		return this;
 	}
 
 	@Override
@@ -96,6 +154,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		if (this.cancellation != null) {
 			throw new IllegalStateException("The step '" + this.name
 					+ "' has a cancellation, but runs in a transaction: use compensate, or run it outside");
+		}
+		if (this.timeout != null) {
+			throw new IllegalStateException("The step '" + this.name
+					+ "' has a time limit, but runs in a transaction: use the time-outs of the transaction manager");
 		}
 		return run((key) -> work.get(),
 				(this.compensation != null) ? StepKind.COMPENSATED_TRANSACTION : StepKind.TRANSACTION);
@@ -147,6 +209,13 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	/**
+	 * The time limit of each call of the action and the undo, or {@code null}.
+	 */
+	@Nullable Duration timeout() {
+		return this.timeout;
+	}
+
+	/**
 	 * Whether the application sends the key of the action itself.
 	 */
 	boolean actionTakesKey() {
@@ -160,8 +229,8 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * their own.
 	 */
 	IdempotencyContext firstContext(IdempotencyKey key, String process) {
-		return this.actionTakesKey ? new IdempotencyContext(key, process)
-				: IdempotencyContext.forSingleCall(key, process, null);
+		return proving(this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
+				: IdempotencyContext.forSingleCall(key, process, null));
 	}
 
 	/**
@@ -169,8 +238,26 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * @param earlierCall its call, or {@code null} if that is not known
 	 */
 	IdempotencyContext repeatedContext(IdempotencyKey key, String process, @Nullable String earlierCall) {
-		return this.actionTakesKey ? new IdempotencyContext(key, process)
-				: IdempotencyContext.forSingleCall(key, process, null, earlierCall);
+		return proving(this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
+				: IdempotencyContext.forSingleCall(key, process, null, earlierCall));
+	}
+
+	/**
+	 * Returns the context of an undo.
+	 */
+	IdempotencyContext undoContext(IdempotencyContext context) {
+		return proving(this.cancellationTakesKey, context);
+	}
+
+	/**
+	 * Only a participant, which sends receipts, can be cancelled by the key of its call.
+	 */
+	private IdempotencyContext proving(boolean takesKey, IdempotencyContext context) {
+		Predicate<ServiceResponse> named = this.proof;
+		if (named != null) {
+			return context.withProof(named);
+		}
+		return (this.cancellation != null && !takesKey) ? context.withProof(ServiceResponse::hasReceipt) : context;
 	}
 
 	/**
@@ -182,10 +269,30 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	/**
-	 * The statuses by which the service refuses the action.
+	 * Whether the application sends the key of the undo itself.
 	 */
-	Set<Integer> refusals() {
-		return this.refusals;
+	boolean undoTakesKey() {
+		return this.compensationTakesKey || this.cancellationTakesKey;
+	}
+
+	/**
+	 * What an attempt of the action proves.
+	 */
+	StepVerdict verdictOfAction(@Nullable Throwable failure, @Nullable Integer status, IdempotencyContext context,
+			boolean first) {
+		return StepVerdict.ofAction(new Attempt(failure, status, context.calls(), first, rules()));
+	}
+
+	/**
+	 * What an attempt of the undo proves.
+	 */
+	StepVerdict verdictOfUndo(@Nullable Throwable failure, @Nullable Integer status, IdempotencyContext context,
+			boolean first) {
+		return StepVerdict.ofUndo(new Attempt(failure, status, context.calls(), first, rules()));
+	}
+
+	private Rules rules() {
+		return new Rules(this.refusals, this.refusalTypes, this.undone);
 	}
 
 	/**
@@ -209,9 +316,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	@SuppressWarnings("unchecked")
 	void compensate(IdempotencyContext context, @Nullable Object result) {
-		Consumer<@Nullable Object> undo = (Consumer<@Nullable Object>) Objects.requireNonNull(this.compensation);
+		BiConsumer<@Nullable Object, String> undo = (BiConsumer<@Nullable Object, String>) Objects
+			.requireNonNull(this.compensation);
 		bound(context, () -> {
-			undo.accept(result);
+			undo.accept(result, context.key().digest());
 			return null;
 		});
 		requireOneCall(context);
@@ -299,17 +407,34 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	/**
+	 * Returns what is missing in a response.
+	 * @return the end of a sentence, empty if it has the proof
+	 */
+	static String adviceOnProof(@Nullable Answer answer) {
+		if (answer == null || answer.evidence().isCredible()) {
+			return "";
+		}
+		return (answer.evidence() == Evidence.OPEN)
+				? ". The response has the receipt of another request, or one that leaves the outcome open"
+				: ". The response lacks what proves that the service has sent it, and not a gateway: a participant with "
+						+ "@Cancels sends the header " + IdempotencyReceipt.HEADER
+						+ "; for another service, name the proof with provenBy";
+	}
+
+	/**
 	 * Aborts the run if an action or undo has returned although one of its calls is not
-	 * known to be done: it was redirected, or its failure was ignored.
+	 * known to be done: it was redirected, its failure was ignored, or the response lacks
+	 * the proof of the service.
 	 */
 	private void requireDone(IdempotencyContext context) {
 		Calls calls = context.calls();
-		if (calls.open() > 0) {
+		if (verdictOfAction(null, null, context, false) != StepVerdict.DONE) {
 			Answer answer = calls.lastAnswer();
 			throw new RunAbortedError(Cause.UNKNOWN,
 					"The outcome of the step '" + this.name + "' is unknown: it returned, but " + calls.open()
 							+ " of its " + calls.made() + " calls did not end with a status of success"
-							+ ((answer != null) ? ". The last status was " + answer.status() : "") + adviceOn(context),
+							+ ((answer != null) ? ". The last status was " + answer.status() : "")
+							+ adviceOnProof(answer) + adviceOn(context),
 					null);
 		}
 	}

@@ -10,7 +10,6 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.engine.FailureClassifier.Verdict;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaRun.Presence;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
@@ -189,8 +188,8 @@ final class TransactionalStep {
 		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(),
 				OutageLog.printable(failure));
 		this.call.requireOneCall(context);
-		if (!outcome.isKnown() || isTransient(failure) || (context.calls().made() > 0
-				&& this.failures.ofCall(failure, context, false, this.call.refusals()) != Verdict.REFUSED)) {
+		if (!outcome.isKnown() || isTransient(failure) || (context.calls().made() > 0 && this.call
+			.verdictOfAction(failure, this.failures.statusOf(failure), context, false) != StepVerdict.REFUSED)) {
 			throw new RunAbortedError(Cause.UNKNOWN,
 					"The step '" + entry.name() + "' could not be committed: " + FailureClassifier.reasonOf(failure),
 					forCaller(entry, failure));

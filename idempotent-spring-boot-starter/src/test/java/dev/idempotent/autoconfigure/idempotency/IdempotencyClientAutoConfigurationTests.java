@@ -228,6 +228,18 @@ class IdempotencyClientAutoConfigurationTests {
 				.hasMessage("idempotent.client.repeatable: " + message + "."));
 	}
 
+	@Test
+	void stopsTheApplicationIfNoTargetHasTheNameOfOneThatHonoursKeys() {
+		for (String targets : List.of("idempotent.client.targets.pay=pay.example.com", "other=")) {
+			this.application.withPropertyValues(targets, "idempotent.client.honouring-keys=payments")
+				.run((context) -> assertThat(causes(context.getStartupFailure()))
+					.filteredOn(IdempotentConfigurationException.class::isInstance)
+					.singleElement()
+					.asInstanceOf(throwable(IdempotentConfigurationException.class))
+					.hasMessage("idempotent.client.honouring-keys: payments is not the name of a target."));
+		}
+	}
+
 	private static List<Throwable> causes(@Nullable Throwable failure) {
 		List<Throwable> causes = new ArrayList<>();
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

@@ -187,7 +187,7 @@ class SagaAnswersIntegrationTests {
 		@PostMapping("/background")
 		ResponseEntity<String> start(@RequestBody String what) {
 			String id = this.sagas.start(() -> this.checkout.placeOnce(what.replace("\"", ""))).digest();
-			if (what.contains("bad")) {
+			if (what.contains("bad-")) {
 				this.bad = id;
 				throw new IllegalStateException("Rolled back");
 			}

@@ -27,6 +27,8 @@ class SagaPropertiesTests {
 					sweep-interval=-1s        | idempotent.saga.sweep-interval is PT-1S, but must be at least 1 ms.
 					attempts=0                | idempotent.saga.attempts is 0.
 					workers=0                 | idempotent.saga.workers is 0.
+					step-timeout=0s           | idempotent.saga.step-timeout is PT0S, but must be at least 1 ms.
+					workers-per-name=0        | idempotent.saga.workers-per-name is 0.
 					retention=29s             | idempotent.saga.retention (PT29S) is shorter than idempotent.saga.lease (PT30S).
 					retention=3651d           | idempotent.saga.retention is PT87624H, but must be at most 3650d.
 					participant-retention=1s  | idempotent.saga.participant-retention (PT1S) is shorter than idempotent.saga.lease (PT30S).

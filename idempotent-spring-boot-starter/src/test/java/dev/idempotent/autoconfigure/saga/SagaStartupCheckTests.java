@@ -23,6 +23,8 @@ class SagaStartupCheckTests {
 
 	private static final String REDIRECTS = "spring.http.clients.redirects is not set";
 
+	private static final String TIMEOUT = "spring.http.clients.read-timeout is not set";
+
 	private static final String UNOBSERVED = "and no call with a key was observed";
 
 	@Test
@@ -37,15 +39,15 @@ class SagaStartupCheckTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 		application(Caller.class)
 			.withPropertyValues("idempotent.client.targets.pay[0]=pay.example.com",
-					"spring.http.clients.redirects=dont-follow")
+					"spring.http.clients.redirects=dont-follow", "spring.http.clients.read-timeout=5s")
 			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).doesNotContain(TARGETS, REDIRECTS);
+		assertThat(output).doesNotContain(TARGETS, REDIRECTS, TIMEOUT);
 	}
 
 	@Test
 	void isSilentWithoutASaga(CapturedOutput output) {
 		application().run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).doesNotContain(TARGETS, REDIRECTS);
+		assertThat(output).doesNotContain(TARGETS, REDIRECTS, TIMEOUT);
 	}
 
 	@Test
@@ -53,6 +55,15 @@ class SagaStartupCheckTests {
 		application(Caller.class).withPropertyValues("idempotent.client.targets.pay=pay.example.com")
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).containsOnlyOnce(REDIRECTS).doesNotContain(TARGETS);
+	}
+
+	@Test
+	void warnsIfClientsWaitWithoutLimit(CapturedOutput output) {
+		application(Caller.class)
+			.withPropertyValues("idempotent.client.targets.pay=pay.example.com",
+					"spring.http.clients.redirects=dont-follow")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).containsOnlyOnce(TIMEOUT).doesNotContain(TARGETS, REDIRECTS);
 	}
 
 	@Test

@@ -99,6 +99,7 @@ class StepOutcomeTests {
 
 	@Test
 	void isDoneAfterASuccess() {
+		this.service.givesReceipts();
 		run((shop) -> {
 			for (int status : new int[] { 200, 201, 202, 204, 206 }) {
 				for (Kind kind : CALLS) {
@@ -159,6 +160,7 @@ class StepOutcomeTests {
 
 	@Test
 	void isDoneIfARetryOfTheCallIs() {
+		this.service.givesReceipts();
 		run((shop) -> {
 			this.service.willAnswer(503, 200);
 			assertThat(
@@ -219,6 +221,7 @@ class StepOutcomeTests {
 
 	@Test
 	void makesNoSecondCallUnderItsKey() {
+		this.service.givesReceipts();
 		List<Callable<@Nullable Object>> seconds = List.of(() -> send("POST", "/other"), () -> send("POST", "/charges"),
 				() -> ignoring(() -> send("POST", "/other")));
 		run((shop) -> {
@@ -267,6 +270,7 @@ class StepOutcomeTests {
 
 	@Test
 	void isNotUndoneInAnotherWayThanInTheAttemptOfUnknownOutcome() {
+		this.service.givesReceipts();
 		run((shop) -> {
 			for (Kind kind : List.of(Kind.COMPENSATE, Kind.CANCEL)) {
 				int before = this.service.keys().size();
@@ -308,6 +312,7 @@ class StepOutcomeTests {
 
 	@Test
 	void isNotUndoneAfterARedirect() {
+		this.service.givesReceipts();
 		run((shop) -> {
 			for (Kind kind : List.of(Kind.COMPENSATE, Kind.CANCEL)) {
 				this.service.willAnswer(200, 302);
@@ -396,7 +401,85 @@ class StepOutcomeTests {
 	}
 
 	@Test
+	void isDoneOnlyWithTheReceiptOfAParticipant() {
+		run((shop) -> {
+			assertThat(shop.step(Kind.CANCEL, () -> send("POST", "/charges"))).isEqualTo("ACTING");
+			this.service.willAnswer(422);
+			assertThat(shop.step(Kind.CANCEL, () -> send("POST", "/charges"))).isEqualTo("ACTING");
+			assertThat(shop.step(Kind.COMPENSATE, () -> send("POST", "/charges"))).isEqualTo("DONE");
+			this.service.givesReceipts();
+			this.service.willAnswer(200, 422);
+			assertThat(shop.step(Kind.CANCEL, () -> send("POST", "/charges"))).isEqualTo("DONE");
+			shop.step(Kind.CANCEL, () -> send("POST", "/charges"));
+			assertThat(shop.find("reason")).contains("(422)");
+		});
+	}
+
+	@Test
+	void isDoneOnlyWithTheProofThatItNames() {
+		run((shop) -> {
+			this.service.willAnswer(200, 422);
+			assertThat(shop.step(Kind.PROVEN, () -> send("POST", "/charges"))).isEqualTo("ACTING");
+			assertThat(shop.step(Kind.PROVEN, () -> send("POST", "/charges"))).isEqualTo("ACTING");
+			this.service.marksReplays("false");
+			this.service.willAnswer(200, 422);
+			assertThat(shop.step(Kind.PROVEN, () -> send("POST", "/charges"))).isEqualTo("DONE");
+			assertThat(shop.step(Kind.PROVEN, () -> send("POST", "/charges"))).isEqualTo("REFUSED");
+		});
+	}
+
+	@Test
+	void isRefusedByAnExceptionThatItNames() {
+		Callable<@Nullable Object> declined = () -> this.client.post()
+			.uri(this.service.url() + "/charges")
+			.retrieve()
+			.onStatus(HttpStatusCode::isError, (request, response) -> {
+				throw new Declined();
+			})
+			.body(String.class);
+		run((shop) -> {
+			this.service.willAnswer(402, 402, 503, Downstream.SILENCE);
+			assertThat(shop.step(Kind.PLAIN, declined)).isEqualTo("ACTING");
+			assertThat(shop.step(Kind.NAMED, declined)).isEqualTo("REFUSED");
+			assertThat(shop.step(Kind.NAMED, declined)).isEqualTo("ACTING");
+			assertThat(shop.step(Kind.NAMED, declined)).isEqualTo("ACTING");
+			assertThat(shop.step(Kind.NAMED, () -> {
+				throw new Declined();
+			})).as("a client that is not observed").isEqualTo("REFUSED");
+		});
+	}
+
+	@Test
+	void isUndoneByAStatusThatItNames() {
+		run((shop) -> {
+			this.service.willAnswer(200, 404);
+			assertThat(shop.undo(Kind.UNDONE_BY, () -> send("POST", "/charges"))).isEqualTo("COMPENSATED");
+			this.service.willAnswer(200, 402);
+			assertThat(shop.undo(Kind.UNDONE_BY, () -> send("POST", "/charges"))).isEqualTo("DONE");
+			assertThat(shop.saga().status()).isEqualTo(SagaStatus.HALTED);
+		});
+	}
+
+	@Test
+	void isRefusedAfterALostResponseByAServiceThatHonoursKeys() {
+		IdempotencyKeyInterceptor honoured = new IdempotencyKeyInterceptor(
+				PropagationTargets.of(Map.of("pay", List.of("127.0.0.1"))).honouringKeys(List.of("pay")));
+		RestClient provider = RestClient.builder().requestFactory(REQUESTS).requestInterceptor(honoured).build();
+		Callable<@Nullable Object> charge = () -> provider.post()
+			.uri(this.service.url() + "/charges")
+			.retrieve()
+			.body(String.class);
+		Callable<@Nullable Object> repeated = () -> String.valueOf(ignoring(charge)) + charge.call();
+		run((shop) -> {
+			this.service.willAnswer(Downstream.SILENCE, 402, Downstream.SILENCE, 404);
+			assertThat(shop.step(Kind.COMPENSATE, repeated)).isEqualTo("REFUSED");
+			assertThat(shop.step(Kind.COMPENSATE, repeated)).as("maybe of a gateway").isEqualTo("ACTING");
+		});
+	}
+
+	@Test
 	void isUndoneUnderAnotherKeyAfterItsRefusal() {
+		this.service.givesReceipts();
 		run((shop) -> {
 			for (Kind kind : List.of(Kind.COMPENSATE, Kind.CANCEL)) {
 				int before = this.service.keys().size();
@@ -460,6 +543,10 @@ class StepOutcomeTests {
 			});
 	}
 
+	private static final class Declined extends RuntimeException {
+
+	}
+
 	@FunctionalInterface
 	interface Scenario {
 
@@ -469,7 +556,7 @@ class StepOutcomeTests {
 
 	enum Kind {
 
-		PLAIN, COMPENSATE, CANCEL, TRANSACTION, UNSTORED, NAMED
+		PLAIN, COMPENSATE, CANCEL, TRANSACTION, UNSTORED, NAMED, PROVEN, UNDONE_BY
 
 	}
 
@@ -583,7 +670,10 @@ class StepOutcomeTests {
 			}
 			SagaStep<String> step = this.saga.step(id, String.class);
 			switch (kind) {
-				case NAMED -> step.refusedBy(409, 410).run(() -> once(actions, id));
+				case NAMED -> step.refusedBy(409, 410).refusedWhen(Declined.class).run(() -> once(actions, id));
+				case PROVEN -> step.provenBy((response) -> response.header("Idempotent-Replayed") != null)
+					.run(() -> once(actions, id));
+				case UNDONE_BY -> step.undoneBy(404).compensate(() -> once(undos, id)).run(() -> once(actions, id));
 				case PLAIN -> step.run(() -> once(actions, id));
 				case COMPENSATE -> step.compensate(() -> once(undos, id)).run(() -> once(actions, id));
 				case CANCEL -> step.cancel(() -> once(undos, id)).run(() -> once(actions, id));

@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.idempotent.idempotency.IdempotencyReceipt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +50,8 @@ public final class Downstream implements AutoCloseable {
 
 	private volatile @Nullable String replayed;
 
+	private volatile boolean givesReceipts;
+
 	public Downstream() {
 		try {
 			this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -82,6 +85,13 @@ public final class Downstream implements AutoCloseable {
 	 */
 	public void marksReplays(String value) {
 		this.replayed = value;
+	}
+
+	/**
+	 * Sends a receipt with each answer from now on, as a participant does.
+	 */
+	public void givesReceipts() {
+		this.givesReceipts = true;
 	}
 
 	/**
@@ -125,6 +135,10 @@ public final class Downstream implements AutoCloseable {
 		}
 		if (this.replayed != null) {
 			exchange.getResponseHeaders().set("Idempotent-Replayed", this.replayed);
+		}
+		String key = header(exchange, "Idempotency-Key");
+		if (this.givesReceipts && !key.equals("none")) {
+			exchange.getResponseHeaders().set(IdempotencyReceipt.HEADER, IdempotencyReceipt.of(key));
 		}
 		try (exchange) {
 			switch (status) {

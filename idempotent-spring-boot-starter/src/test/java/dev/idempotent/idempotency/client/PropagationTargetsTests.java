@@ -34,7 +34,7 @@ class PropagationTargetsTests {
 			"http://pay.example.com:8080/charges, api, /charges",
 			"https://pay.example.com:8080/charges, paymentservice, /charges" })
 	void findTheMostSpecificLocationOfAUrl(String url, String target, String path) {
-		assertThat(TARGETS.find(URI.create(url))).isEqualTo(new Resource(target, path));
+		assertThat(TARGETS.find(URI.create(url))).isEqualTo(new Resource(target, path, false));
 	}
 
 	@ParameterizedTest
@@ -48,7 +48,7 @@ class PropagationTargetsTests {
 	void haveTheSameNameInEachSpelling(String name) {
 		PropagationTargets targets = PropagationTargets.of(Map.of(name, List.of("pay.example.com")));
 		assertThat(targets.find(URI.create("https://pay.example.com/charges")))
-			.isEqualTo(new Resource("paymentservice", "/charges"));
+			.isEqualTo(new Resource("paymentservice", "/charges", false));
 	}
 
 	@Test
@@ -82,6 +82,24 @@ class PropagationTargetsTests {
 			.isThrownBy(() -> PropagationTargets.of(Map.of(name, List.of("pay.example.com"))))
 			.withMessageStartingWith("the name of a target consists of ")
 			.withMessageNotContaining("secret");
+	}
+
+	@Test
+	void knowWhichTargetsHonourKeys() {
+		PropagationTargets targets = PropagationTargets
+			.of(Map.of("payment-service", List.of("pay.example.com"), "stock", List.of("stock.example.com")))
+			.honouringKeys(List.of("PAYMENTSERVICE"));
+		assertThat(targets.find(URI.create("https://pay.example.com/charges")))
+			.isEqualTo(new Resource("paymentservice", "/charges", true));
+		assertThat(targets.find(URI.create("https://stock.example.com/"))).isEqualTo(new Resource("stock", "/", false));
+		assertThatIllegalArgumentException().isThrownBy(() -> targets.honouringKeys(List.of("shipping")))
+			.withMessage("shipping is not the name of a target");
+	}
+
+	@Test
+	void areEmptyWithoutAServiceThatGetsKeys() {
+		assertThat(PropagationTargets.of(Map.of(), List.of("login.example.com")).isEmpty()).isTrue();
+		assertThat(TARGETS.isEmpty()).isFalse();
 	}
 
 }

@@ -184,7 +184,7 @@ final class LossyProxy implements AutoCloseable {
 	}
 
 	private static void reply(HttpExchange exchange, HttpResponse<byte[]> response) throws IOException {
-		List.of("Content-Type", "Idempotent-Replayed")
+		List.of("Content-Type", "Idempotent-Replayed", "Idempotency-Receipt")
 			.forEach((name) -> response.headers()
 				.firstValue(name)
 				.ifPresent((value) -> exchange.getResponseHeaders().set(name, value)));

@@ -25,7 +25,8 @@ class SagaAuditTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "order reject", "order hold release reject",
-			"order hold charge-1 refund-1 release reject", "order hold charge-1 notify refund-1 release reject" })
+			"order hold charge-1 refund-1 release reject", "order hold charge-1 release refund-1 reject",
+			"order hold charge-1 notify refund-1 release reject" })
 	void acceptsWhatIsUndoneInReverseOrder(String effects) {
 		assertThat(find("throws", SagaStatus.COMPENSATED, effects, "COMPENSATED")).isEmpty();
 	}

@@ -33,8 +33,8 @@ class SagaHangTests {
 	private final InMemorySagaStore store = new InMemorySagaStore(Instant::now, Duration.ZERO);
 
 	private final SagaEngine engine = new SagaEngine(this.store, new NoTransactions(),
-			new SagaSettings("process", SHORT, SHORT, 20, 2, LONG, LONG, LONG), new FailureClassifier(),
-			PayloadEncryption.NONE, List.of());
+			new SagaSettings("process", SHORT, SHORT, 20, 3, LONG, LONG, LONG, Duration.ofHours(1), null),
+			new FailureClassifier(), PayloadEncryption.NONE, List.of());
 
 	@AfterEach
 	void close() {

@@ -29,7 +29,8 @@ class SagaStopTests {
 	private final AtomicInteger takenOver = new AtomicInteger();
 
 	private final SagaEngine engine = new SagaEngine(new InMemorySagaStore(new ManualClock(), Duration.ZERO),
-			new NoTransactions(), new SagaSettings("process", LONG, LONG, 20, 1, Duration.ofMillis(500), LONG, LONG),
+			new NoTransactions(), new SagaSettings("process", LONG, LONG, 20, 1, Duration.ofMillis(500), LONG, LONG,
+					Duration.ofHours(1), null),
 			new FailureClassifier(), PayloadEncryption.NONE, List.of(new SagaObserver() {
 				@Override
 				public void takenOver(String name) {

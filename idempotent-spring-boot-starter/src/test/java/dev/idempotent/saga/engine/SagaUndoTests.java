@@ -4,6 +4,8 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
@@ -265,6 +267,64 @@ class SagaUndoTests extends SagaEngineBench {
 		this.clock.advance(Duration.ofHours(13));
 		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> longCall(body));
 		assertThat(this.log).containsExactly("cancel");
+	}
+
+	/**
+	 * The hold is cancelled at the first attempt to undo the saga, although the charge
+	 * behind it is settled by a later one. What needs the result of another step waits.
+	 */
+	@Test
+	void cancelsStepsBehindOneOfUnknownOutcome() {
+		AtomicInteger charges = new AtomicInteger();
+		Supplier<Object> body = () -> {
+			this.saga.step("order").compensate(() -> this.log.add("reject")).runInTransaction(() -> {
+			});
+			this.saga.step("hold").cancel((key) -> this.log.add("release")).run((key) -> null);
+			this.saga.step("seat").compensate(() -> this.log.add("free")).run(() -> {
+			});
+			this.saga.step("points").cancel((key) -> this.log.add("revoke")).run((key) -> null);
+			this.saga.step("charge").compensate(() -> this.log.add("refund")).run(() -> {
+				if (charges.incrementAndGet() < 5) {
+					throw new IllegalStateException("timeout");
+				}
+			});
+			throw new UnsupportedOperationException("Undo");
+		};
+		attempt(body, () -> !this.log.isEmpty());
+		assertThat(this.log).containsExactly("revoke", "release");
+		attempt(body, () -> find().status() == SagaStatus.COMPENSATED);
+		assertThat(this.log).containsExactly("revoke", "release", "refund", "free", "reject");
+	}
+
+	@Test
+	void cancelsStepsBehindARefusedUndoOnce() {
+		Supplier<Object> body = () -> {
+			this.saga.step("hold").cancel((key) -> this.log.add("release")).run((key) -> null);
+			this.saga.step("charge").compensate(() -> {
+				throw new StepRefusedException("not refundable");
+			}).run(() -> {
+			});
+			throw new UnsupportedOperationException("Undo");
+		};
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(body));
+		assertThat(this.log).containsExactly("release");
+		assertThat(find().steps()).extracting("state").containsExactly(StepState.COMPENSATED, StepState.DONE);
+	}
+
+	private void attempt(Supplier<Object> body, BooleanSupplier until) {
+		for (int i = 0; i < 50 && !until.getAsBoolean(); i++) {
+			this.clock.advance(Duration.ofMinutes(1));
+			try {
+				longCall(body);
+			}
+			catch (IdempotencyPendingException | SagaCompensatedException ex) {
+				// The journal tells.
+			}
+			catch (Throwable ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+		assertThat(until.getAsBoolean()).isTrue();
 	}
 
 	@Test

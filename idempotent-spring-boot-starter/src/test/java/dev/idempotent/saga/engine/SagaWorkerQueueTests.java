@@ -2,11 +2,11 @@ package dev.idempotent.saga.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntFunction;
 
-import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.saga.engine.SagaWorkers.DueSagas;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +24,7 @@ class SagaWorkerQueueTests {
 
 	private final CountDownLatch endPoll = new CountDownLatch(1);
 
-	private SagaWorkers workers = workers((limit) -> List.of());
+	private SagaWorkers workers = workers((names, limit) -> List.of());
 
 	@AfterEach
 	void close() {
@@ -34,23 +34,24 @@ class SagaWorkerQueueTests {
 	@Test
 	void runEachTaskAfterThoseBeforeIt() throws InterruptedException {
 		for (int i = 0; i < 3; i++) {
-			this.workers.submit(this.ended::countDown);
+			this.workers.submit("saga", this.ended::countDown);
 		}
 		assertThat(this.ended.await(1, TimeUnit.MINUTES)).isTrue();
 	}
 
 	@Test
 	void runATaskThatCameWhileDueSagasWereRead() throws InterruptedException {
-		this.workers = workers((limit) -> {
+		this.workers = workers((names, limit) -> {
 			this.inPoll.countDown();
 			await(this.endPoll);
 			return List.of();
 		});
-		this.workers.start(() -> {
+		this.workers.start(Set.of("saga"), () -> {
+		}, () -> {
 		});
 		this.inPoll.await();
 		for (int i = 0; i < 3; i++) {
-			this.workers.submit(this.ended::countDown);
+			this.workers.submit("saga", this.ended::countDown);
 		}
 		assertThat(this.ended.getCount()).isEqualTo(3);
 		this.endPoll.countDown();
@@ -61,17 +62,18 @@ class SagaWorkerQueueTests {
 	void renewLeasesUntilTheLastTaskHasEnded() throws InterruptedException {
 		CountDownLatch runs = new CountDownLatch(1);
 		CountDownLatch renewed = new CountDownLatch(1);
-		this.workers = workers(Duration.ofMillis(30), (limit) -> List.of());
-		this.workers.submit(() -> {
+		this.workers = workers(Duration.ofMillis(30), (names, limit) -> List.of());
+		this.workers.submit("saga", () -> {
 			runs.countDown();
 			await(renewed);
 		});
 		runs.await();
 		Thread closing = new Thread(this.workers::close);
-		this.workers.start(() -> {
+		this.workers.start(Set.of("saga"), () -> {
 			if (this.workers.isClosing()) {
 				renewed.countDown();
 			}
+		}, () -> {
 		});
 		closing.start();
 		assertThat(renewed.await(1, TimeUnit.MINUTES)).isTrue();
@@ -87,14 +89,16 @@ class SagaWorkerQueueTests {
 		}
 	}
 
-	private static SagaWorkers workers(IntFunction<List<StoredSaga>> due) {
+	private static SagaWorkers workers(DueSagas due) {
 		return workers(Duration.ofHours(1), due);
 	}
 
-	private static SagaWorkers workers(Duration lease, IntFunction<List<StoredSaga>> due) {
+	private static SagaWorkers workers(Duration lease, DueSagas due) {
 		Duration hour = Duration.ofHours(1);
-		return new SagaWorkers(new SagaSettings("process", lease, hour, 1, 1, hour, hour, hour), due, (saga) -> {
-		});
+		return new SagaWorkers(
+				new SagaSettings("process", lease, hour, 1, 1, hour, hour, hour, Duration.ofHours(1), null), due,
+				(saga) -> {
+				});
 	}
 
 }

@@ -37,7 +37,7 @@ final class SimulatedProcess {
 	SimulatedProcess(SagaStore store, int lastMoment, int attempts, SagaObserver... observers) {
 		this.lastMoment = lastMoment;
 		SagaSettings settings = new SagaSettings(UUID.randomUUID().toString(), LEASE, Duration.ofMinutes(10), attempts,
-				1, Duration.ZERO, Duration.ofHours(24), Duration.ofHours(12));
+				1, Duration.ZERO, Duration.ofHours(24), Duration.ofHours(12), Duration.ofHours(1), null);
 		this.engine = new SagaEngine(mortal(store), new Transactions(), settings, new FailureClassifier(),
 				PayloadEncryption.NONE, List.of(observers));
 	}

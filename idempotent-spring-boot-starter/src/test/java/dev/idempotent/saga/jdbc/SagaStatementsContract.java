@@ -63,8 +63,8 @@ abstract class SagaStatementsContract {
 		this.engine = new SagaEngine(
 				new JdbcSagaStore(new OwnTransactions(this.log), this.rows.tables().prefix(), MINUTE,
 						Duration.ofMinutes(10)),
-				new DataSourceTransactionManager(this.log),
-				new SagaSettings("process", MINUTE, MINUTE, 3, 1, Duration.ZERO, MINUTE, MINUTE),
+				new DataSourceTransactionManager(this.log), new SagaSettings("process", MINUTE, MINUTE, 3, 1,
+						Duration.ZERO, MINUTE, MINUTE, Duration.ofHours(1), null),
 				new FailureClassifier(), PayloadEncryption.NONE, List.of());
 		this.saga = this.engine.steps();
 	}

@@ -60,8 +60,8 @@ class UnreadableSagaTests {
 
 	private SagaEngine engine(PayloadEncryption encryption) {
 		return new SagaEngine(this.store, new DataSourceTransactionManager(this.pool),
-				new SagaSettings("process", HOUR, HOUR, 2, 2, HOUR, HOUR, HOUR), new FailureClassifier(), encryption,
-				List.of());
+				new SagaSettings("process", HOUR, HOUR, 2, 2, HOUR, HOUR, HOUR, Duration.ofHours(1), null),
+				new FailureClassifier(), encryption, List.of());
 	}
 
 	@AfterEach

@@ -64,9 +64,13 @@ final class Participants {
 			return;
 		}
 		State next = state.copy().set(record, step, 1);
-		boolean runs = this.scenario.kind(step) == StepKind.COMPENSATE || cancels(next, step, scope, done);
+		boolean runs = this.scenario.kind(step) == StepKind.COMPENSATE || cancels(next, step, scope);
 		if (runs) {
 			undone(next, step);
+		}
+		else if (done) {
+			to.accept(next.set(record, step, 0), Reply.REFUSED);
+			return;
 		}
 		to.accept(next, Reply.DONE);
 		if (runs && this.scenario.has(Option.REFUSED_UNDO)) {
@@ -75,13 +79,13 @@ final class Participants {
 	}
 
 	/** Claims the action's key and returns whether the cancel handler runs. */
-	private boolean cancels(State next, int step, int scope, boolean done) {
+	private boolean cancels(State next, int step, int scope) {
 		Step field = (scope == 0) ? Step.ACTION_RECORD : Step.OTHER_ACTION_RECORD;
 		Stored stored = Stored.OF[next.get(field, step)];
 		if (stored == Stored.ABSENT && !this.scenario.has(Defect.NO_TOMBSTONE)) {
 			next.set(field, step, Stored.TOMBSTONE);
 		}
-		return done || stored == Stored.DONE;
+		return stored == Stored.DONE;
 	}
 
 	/** Counts an undo, and notes one before that of a later step. */

@@ -6,13 +6,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.Evidence;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyReceipt;
 import dev.idempotent.idempotency.Samples;
-import dev.idempotent.idempotency.client.CallFailure;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
 import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
@@ -29,7 +29,7 @@ import org.springframework.web.client.RestClientException;
 import static dev.idempotent.testing.DocumentedProblem.assertProblem;
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * What a cancel does, for each state of its action. The caller does not know the outcome
@@ -80,13 +80,49 @@ abstract class CancelRules extends OnTomcatAndJetty {
 	}
 
 	@Test
-	void runsForADoneActionThatIsNotOnRecordAnyMore() {
+	void refusesToUndoADoneActionThatIsNotOnRecordAnyMore() {
 		act("created");
 		expire(this.key);
-		assertThat(cancel("created", "done").statusCode()).isEqualTo(201);
-		assertThat(releases()).isOne();
+		HttpResponse<byte[]> refused = cancel("created", "done");
+		assertProblem(refused, "action-unknown");
+		assertThat(cancel("created", "done").body()).isEqualTo(refused.body());
+		assertThat(releases()).isZero();
 		assertThat(act("created").statusCode()).isEqualTo(410);
 		assertThat(holds()).isOne();
+	}
+
+	@Test
+	void refusesToUndoADoneActionThatHasNeverArrived() {
+		assertProblem(cancel("created", "done"), "action-unknown");
+		assertThat(releases()).isZero();
+		assertThat(act("created").statusCode()).isEqualTo(410);
+		assertThat(holds()).isZero();
+	}
+
+	@Test
+	void givesReceiptsForAnswersAndReplays() {
+		for (HttpResponse<byte[]> answer : List.of(act("created"), act("created"))) {
+			assertThat(receipt(answer)).isEqualTo(IdempotencyReceipt.of(this.key));
+		}
+		for (HttpResponse<byte[]> answer : List.of(cancel("created", "done"), cancel("created", "done"))) {
+			assertThat(receipt(answer)).isEqualTo(IdempotencyReceipt.of(this.undo));
+		}
+		HttpResponse<byte[]> reused = act("large");
+		assertThat(reused.statusCode()).isEqualTo(422);
+		assertThat(receipt(reused)).isEqualTo(IdempotencyReceipt.OPEN);
+	}
+
+	@Test
+	void givesReceiptsForRefusals() {
+		for (HttpResponse<byte[]> answer : List.of(act("refused"), act("refused"))) {
+			assertThat(answer.statusCode()).isEqualTo(422);
+			assertThat(receipt(answer)).isEqualTo(IdempotencyReceipt.of(this.key));
+		}
+		assertThat(receipt(cancel("created", "unknown"))).isEqualTo(IdempotencyReceipt.of(this.undo));
+	}
+
+	private static String receipt(HttpResponse<byte[]> response) {
+		return String.join(", ", response.headers().allValues(IdempotencyReceipt.HEADER));
 	}
 
 	@Test
@@ -125,33 +161,24 @@ abstract class CancelRules extends OnTomcatAndJetty {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "refused, unknown, 204, 0, 422", "refused, done, 201, 1, 422", "refused-large, unknown, 204, 0, 409",
-			"refused-large, done, 201, 1, 409", "broken, unknown, 204, 0, 410", "broken, done, 201, 1, 410" })
-	void runsForARefusedActionOnlyIfTheCallerKnowsThatItWasDone(String ending, String outcome, int status, int releases,
-			int late) {
+	@CsvSource({ "refused, unknown, 204, 422", "refused, done, 422, 422", "refused-large, unknown, 204, 409",
+			"refused-large, done, 422, 409", "broken, unknown, 204, 410", "broken, done, 422, 410" })
+	void doesNotRunForARefusedAction(String ending, String outcome, int status, int late) {
 		act(ending);
 		assertThat(holds()).isZero();
 		assertThat(cancel("created", outcome).statusCode()).isEqualTo(status);
-		assertThat(releases()).isEqualTo(releases);
+		assertThat(releases()).isZero();
 		assertThat(act(ending).statusCode()).isEqualTo(late);
 		assertThat(holds()).isZero();
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "unknown, 204, 0", "done, 201, 1" })
-	void findsTheTombstoneOfAnotherCancellation(String outcome, int status, int releases) {
+	@CsvSource({ "unknown, 204", "done, 422" })
+	void findsTheTombstoneOfAnotherCancellation(String outcome, int status) {
 		cancel("created", this.key + "; outcome=unknown", "another-" + this.undo);
 		assertThat(cancel("created", outcome).statusCode()).isEqualTo(status);
-		assertThat(releases()).isEqualTo(releases);
-		assertThat(act("created").statusCode()).isEqualTo(410);
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "refused", "broken" })
-	void leavesNoTombstoneIfItFails(String ending) {
-		assertThat(cancel(ending, "done").statusCode()).isGreaterThanOrEqualTo(400);
 		assertThat(releases()).isZero();
-		assertThat(act("created").statusCode()).isEqualTo(201);
+		assertThat(act("created").statusCode()).isEqualTo(410);
 	}
 
 	@Test
@@ -223,8 +250,8 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		call("/holds/created", acting);
 		call("/releases/created", IdempotencyContext.forSingleCall(cancel, "token", action + "; outcome=unknown"));
 		assertThat(releases()).isOne();
-		assertThat(acting.calls())
-			.isEqualTo(new IdempotencyContext.Calls(1, 1, 1, 0, new IdempotencyContext.Answer(201, false)));
+		assertThat(acting.calls()).isEqualTo(new IdempotencyContext.Calls(1, 1, 1, 0,
+				new IdempotencyContext.Answer(201, false, Evidence.RECEIPT, false, null, false)));
 	}
 
 	@Test
@@ -233,9 +260,9 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		call("/releases/created",
 				IdempotencyContext.forSingleCall(Samples.key(), "token", action + "; outcome=unknown"));
 		IdempotencyContext late = IdempotencyContext.forSingleCall(action, "token", null);
-		RestClientException refused = catchThrowableOfType(RestClientException.class,
-				() -> call("/holds/created", late));
-		assertThat(CallFailure.of(refused, late, false, Set.of())).isEqualTo(CallFailure.REFUSED);
+		assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> call("/holds/created", late));
+		assertThat(late.calls().lastAnswer())
+			.isEqualTo(new IdempotencyContext.Answer(410, true, Evidence.RECEIPT, false, "cancelled", false));
 		assertThat(holds()).isZero();
 	}
 
@@ -244,9 +271,9 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		IdempotencyKey action = Samples.key();
 		call("/holds/created", IdempotencyContext.forSingleCall(action, "token", null));
 		IdempotencyContext reuse = IdempotencyContext.forSingleCall(action, "token", null);
-		RestClientException refused = catchThrowableOfType(RestClientException.class,
-				() -> call("/holds/large", reuse));
-		assertThat(CallFailure.of(refused, reuse, false, Set.of())).isEqualTo(CallFailure.KEY_REUSED);
+		assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> call("/holds/large", reuse));
+		assertThat(reuse.calls().lastAnswer())
+			.isEqualTo(new IdempotencyContext.Answer(422, false, Evidence.OPEN, false, "key-reused", false));
 	}
 
 	private void call(String path, IdempotencyContext run) {

@@ -102,19 +102,6 @@ abstract class ConcurrentCancelRules {
 		}
 	}
 
-	@Test
-	void letsALateActionWaitForItsTombstone() throws Exception {
-		this.one.bean(HoldController.class).holdUpAt(this.gate);
-		CompletableFuture<HttpResponse<byte[]>> cancelling = cancel(this.one, "gate", "done");
-		this.gate.awaitEntry();
-		CompletableFuture<HttpResponse<byte[]>> acting = act(this.other, "created");
-		awaitAWaitingLock(this.one);
-		this.gate.open();
-		assertThat(cancelling.join().statusCode()).isEqualTo(201);
-		assertThat(acting.join().statusCode()).isEqualTo(410);
-		assertThat(count(this.one, this.name)).isZero();
-	}
-
 	/**
 	 * Whichever comes first: the action and its undoing both happen, or neither.
 	 */

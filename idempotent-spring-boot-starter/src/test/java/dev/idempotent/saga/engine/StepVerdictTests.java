@@ -1,0 +1,176 @@
+package dev.idempotent.saga.engine;
+
+import java.util.Set;
+
+import dev.idempotent.idempotency.IdempotencyContext.Answer;
+import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import dev.idempotent.idempotency.IdempotencyContext.Evidence;
+import dev.idempotent.saga.StepRefusedException;
+import dev.idempotent.saga.engine.StepVerdict.Attempt;
+import dev.idempotent.saga.engine.StepVerdict.Rules;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The table of what an attempt proves, forward and backward.
+ */
+class StepVerdictTests {
+
+	private static final Rules RULES = new Rules(Set.of(409), Set.of(Declined.class), Set.of(404, 409));
+
+	private static final IllegalStateException FAILURE = new IllegalStateException();
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			# status | first | replayed | evidence | honours | action  | undo
+			  402    | true  | false    | NONE     | false   | REFUSED | REFUSED
+			  422    | true  | false    | NONE     | false   | REFUSED | REFUSED
+			  404    | true  | false    | NONE     | false   | REFUSED | ALREADY_UNDONE
+			  410    | true  | false    | NONE     | false   | REFUSED | REFUSED
+			  409    | true  | false    | NONE     | false   | REFUSED | UNKNOWN
+			  429    | true  | false    | NONE     | false   | UNKNOWN | UNKNOWN
+			  401    | true  | true     | RECEIPT  | true    | UNKNOWN | UNKNOWN
+			  503    | true  | true     | RECEIPT  | true    | UNKNOWN | UNKNOWN
+			  302    | true  | true     | RECEIPT  | true    | UNKNOWN | UNKNOWN
+			# A refusal after an attempt without an answer needs the word of the service.
+			  402    | false | false    | NONE     | false   | UNKNOWN | UNKNOWN
+			  402    | false | true     | NONE     | false   | REFUSED | REFUSED
+			  402    | false | false    | RECEIPT  | false   | REFUSED | REFUSED
+			  402    | false | false    | PROVEN   | false   | UNKNOWN | UNKNOWN
+			  402    | false | false    | NONE     | true    | REFUSED | REFUSED
+			  422    | false | false    | NONE     | true    | REFUSED | REFUSED
+			  410    | false | false    | NONE     | true    | UNKNOWN | UNKNOWN
+			  404    | false | false    | NONE     | true    | UNKNOWN | ALREADY_UNDONE
+			# A conflict may be that with the same request.
+			  409    | true  | false    | NONE     | true    | UNKNOWN | UNKNOWN
+			  409    | false | false    | NONE     | true    | REFUSED | ALREADY_UNDONE
+			  409    | false | false    | NONE     | false   | UNKNOWN | ALREADY_UNDONE
+			  409    | true  | true     | NONE     | true    | REFUSED | ALREADY_UNDONE
+			  409    | true  | false    | RECEIPT  | true    | REFUSED | ALREADY_UNDONE
+			  409    | true  | false    | OPEN     | true    | UNKNOWN | UNKNOWN
+			# Without the proof that the step requires, nothing is proven.
+			  402    | true  | true     | MISSING  | true    | UNKNOWN | UNKNOWN
+			  404    | true  | true     | MISSING  | true    | UNKNOWN | UNKNOWN
+			  402    | true  | true     | OPEN     | true    | UNKNOWN | UNKNOWN
+			  402    | true  | false    | PROVEN   | false   | REFUSED | REFUSED
+			""")
+	void dependsOnTheResponse(int status, boolean first, boolean replayed, Evidence evidence, boolean honours,
+			StepVerdict action, StepVerdict undo) {
+		Answer answer = new Answer(status, replayed, evidence, false, null, honours);
+		assertThat(StepVerdict.ofAction(failed(answer, first))).isEqualTo(action);
+		assertThat(StepVerdict.ofUndo(failed(answer, first))).isEqualTo(undo);
+	}
+
+	@Test
+	void isDoneIfNoCallIsOpen() {
+		assertThat(judge(null, new Calls(1, 1, 1, 0, new Answer(200, false)))).isEqualTo(StepVerdict.DONE);
+		assertThat(judge(null, new Calls(0, 0, 0, 0, null))).isEqualTo(StepVerdict.DONE);
+		assertThat(judge(null, new Calls(2, 1, 2, 1, new Answer(200, false)))).isEqualTo(StepVerdict.UNKNOWN);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "in-progress", "response-not-kept", "saga-halted", "caller-required", "token-refused" })
+	void isUnknownAfterAProblemThatSaysNothingOfTheRequest(String problem) {
+		Answer answer = new Answer(409, true, Evidence.NONE, false, problem, true);
+		assertThat(StepVerdict.ofAction(failed(answer, true))).isEqualTo(StepVerdict.UNKNOWN);
+		assertThat(StepVerdict.ofUndo(failed(answer, false))).isEqualTo(StepVerdict.UNKNOWN);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "key-reused", "action-unknown" })
+	void needsAnOperatorAfterAProblemThatNoAttemptSolves(String problem) {
+		Answer answer = new Answer(422, false, Evidence.MISSING, false, problem, false);
+		assertThat(StepVerdict.ofAction(failed(answer, false))).isEqualTo(StepVerdict.HALT);
+		assertThat(StepVerdict.ofUndo(failed(answer, false))).isEqualTo(StepVerdict.HALT);
+	}
+
+	@Test
+	void takesAPageForNoAnswerOfTheServiceToAnUndo() {
+		Answer page = new Answer(404, false, Evidence.NONE, true, null, true);
+		assertThat(StepVerdict.ofUndo(failed(page, true))).isEqualTo(StepVerdict.UNKNOWN);
+		assertThat(StepVerdict.ofUndo(failed(page, false))).isEqualTo(StepVerdict.UNKNOWN);
+		Answer refused = new Answer(402, false, Evidence.NONE, true, null, true);
+		assertThat(StepVerdict.ofAction(failed(refused, false))).isEqualTo(StepVerdict.UNKNOWN);
+	}
+
+	@Test
+	void believesAStatementOfTheApplicationAfterAResponse() {
+		StepRefusedException stated = new StepRefusedException("declined");
+		assertThat(judge(stated, new Calls(1, 1, 1, 1, new Answer(503, false)))).isEqualTo(StepVerdict.REFUSED);
+		assertThat(judge(stated, new Calls(0, 0, 0, 0, null))).isEqualTo(StepVerdict.REFUSED);
+		assertThat(judge(stated, new Calls(1, 1, 1, 1, null))).isEqualTo(StepVerdict.UNKNOWN);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "402, REFUSED", "200, REFUSED", "404, REFUSED", "503, UNKNOWN", "302, UNKNOWN", "401, UNKNOWN" })
+	void believesANamedExceptionAsItsResponse(int status, StepVerdict verdict) {
+		Calls calls = new Calls(1, 1, 1, (status == 200) ? 0 : 1, new Answer(status, false));
+		assertThat(judge(new IllegalArgumentException(new Declined()), calls)).isEqualTo(verdict);
+		assertThat(StepVerdict.ofAction(new Attempt(new Declined(), null, calls, false, RULES)))
+			.isEqualTo(StepVerdict.UNKNOWN);
+		assertThat(judge(FAILURE, calls)).as("another exception").isEqualTo(StepVerdict.UNKNOWN);
+	}
+
+	@Test
+	void believesANamedExceptionOfAClientThatIsNotObserved() {
+		assertThat(judge(new Declined(), new Calls(0, 0, 0, 0, null))).isEqualTo(StepVerdict.REFUSED);
+		assertThat(judge(new Declined(), new Calls(1, 1, 1, 1, null))).isEqualTo(StepVerdict.UNKNOWN);
+		assertThat(judge(new Declined(), new Calls(2, 1, 2, 1, new Answer(402, false)))).isEqualTo(StepVerdict.UNKNOWN);
+	}
+
+	@ParameterizedTest
+	@EnumSource(Evidence.class)
+	void isUnknownWithoutTheExceptionOfTheResponse(Evidence evidence) {
+		Answer answer = new Answer(402, true, evidence, false, null, true);
+		Calls calls = new Calls(1, 1, 1, 1, answer);
+		for (Integer status : new Integer[] { null, 404 }) {
+			assertThat(StepVerdict.ofAction(new Attempt(FAILURE, status, calls, true, RULES)))
+				.isEqualTo(StepVerdict.UNKNOWN);
+		}
+	}
+
+	@Test
+	void isUnknownAfterAnotherCall() {
+		for (Calls calls : new Calls[] { new Calls(2, 1, 2, 1, new Answer(402, true)), new Calls(0, 0, 0, 0, null) }) {
+			assertThat(StepVerdict.ofAction(new Attempt(FAILURE, 402, calls, true, RULES)))
+				.isEqualTo(StepVerdict.UNKNOWN);
+		}
+	}
+
+	@Test
+	void isUnknownAfterARetryWithoutTheWordOfTheService() {
+		Calls retried = new Calls(1, 1, 2, 1, new Answer(404, false));
+		assertThat(StepVerdict.ofAction(new Attempt(FAILURE, 404, retried, true, RULES)))
+			.isEqualTo(StepVerdict.UNKNOWN);
+		Calls replayed = new Calls(1, 1, 2, 1, new Answer(404, true));
+		assertThat(StepVerdict.ofAction(new Attempt(FAILURE, 404, replayed, true, RULES)))
+			.isEqualTo(StepVerdict.REFUSED);
+	}
+
+	@Test
+	void endsWithCausesThatAreACircle() {
+		Exception one = new Exception();
+		Exception other = new Exception(one);
+		one.initCause(other);
+		assertThat(judge(one, new Calls(1, 1, 1, 1, new Answer(402, false)))).isEqualTo(StepVerdict.UNKNOWN);
+	}
+
+	private static Attempt failed(Answer answer, boolean first) {
+		return new Attempt(FAILURE, answer.status(), new Calls(1, 1, 1, 1, answer), first, RULES);
+	}
+
+	private static StepVerdict judge(@Nullable Throwable failure, Calls calls) {
+		return StepVerdict.ofAction(new Attempt(failure, null, calls, true, RULES));
+	}
+
+	private static final class Declined extends RuntimeException {
+
+	}
+
+}

@@ -1,0 +1,130 @@
+package dev.idempotent.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A payment provider as they are: it does nothing twice under one key, and marks neither
+ * replays nor its answers. A request to {@code /charges} that contains {@code declined}
+ * is declined with 402; a second refund of a charge gets 409. The body of a request is
+ * the reference of its charge.
+ */
+public final class PaymentProvider implements AutoCloseable {
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	private final Map<String, Integer> answers = new HashMap<>();
+
+	private final List<String> book = new ArrayList<>();
+
+	private final Set<String> refunded = new HashSet<>();
+
+	private final HttpServer server;
+
+	private int keyless;
+
+	public PaymentProvider() {
+		try {
+			this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.server.setExecutor(this.threads);
+		this.server.createContext("/", this::handle);
+		this.server.start();
+	}
+
+	public URI uri() {
+		return URI.create("http://127.0.0.1:" + this.server.getAddress().getPort() + "/");
+	}
+
+	/**
+	 * What was done for a reference, in its order: {@code charge} and {@code refund}.
+	 */
+	public synchronized List<String> book(String reference) {
+		return this.book.stream()
+			.filter((entry) -> entry.endsWith(" " + reference))
+			.map((entry) -> entry.substring(0, entry.indexOf(' ')))
+			.toList();
+	}
+
+	/**
+	 * How many requests had no key.
+	 */
+	public synchronized int keyless() {
+		return this.keyless;
+	}
+
+	/**
+	 * Refunds a charge in another way than by a request, such as by hand.
+	 */
+	public synchronized void refundByHand(String reference) {
+		this.refunded.add(reference);
+		this.book.add("refund " + reference);
+	}
+
+	private void handle(HttpExchange exchange) throws IOException {
+		try (exchange) {
+			String reference = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+			String key = exchange.getRequestHeaders().getFirst("Idempotency-Key");
+			int status = answer(exchange.getRequestURI().getPath(), key, reference);
+			byte[] body = ("{\"status\":" + status + "}").getBytes(StandardCharsets.UTF_8);
+			exchange.getResponseHeaders().set("Content-Type", "application/json");
+			exchange.sendResponseHeaders(status, body.length);
+			exchange.getResponseBody().write(body);
+		}
+	}
+
+	private synchronized int answer(String path, @Nullable String key, String reference) {
+		if (key == null) {
+			this.keyless++;
+			return act(path, reference);
+		}
+		Integer before = this.answers.get(key);
+		if (before != null) {
+			return before;
+		}
+		int status = act(path, reference);
+		this.answers.put(key, status);
+		return status;
+	}
+
+	private int act(String path, String reference) {
+		if (path.equals("/refunds")) {
+			if (!this.refunded.add(reference)) {
+				return 409;
+			}
+			this.book.add("refund " + reference);
+			return 200;
+		}
+		if (reference.contains("declined")) {
+			return 402;
+		}
+		this.book.add("charge " + reference);
+		return 200;
+	}
+
+	@Override
+	public void close() {
+		this.server.stop(0);
+		this.threads.shutdownNow();
+	}
+
+}
