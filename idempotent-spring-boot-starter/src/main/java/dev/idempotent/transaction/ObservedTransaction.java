@@ -242,7 +242,7 @@ public final class ObservedTransaction {
 
 	/**
 	 * Returns whether the calling thread is in a transaction whose manager has no
-	 * synchronizations, so that nothing tells its end.
+	 * synchronizations, so that its end is never reported.
 	 * @return {@code true} only if it is one of JDBC or JPA
 	 */
 	public static boolean isUnobservable() {

@@ -447,6 +447,10 @@ public final class OutboxOperations implements TopicControl {
 			try (ResultSet row = statement.executeQuery()) {
 				return row.next() ? Optional.of(late(connection, row)) : Optional.empty();
 			}
+			finally {
+				// H2 keeps it for the connection.
+				statement.setQueryTimeout(0);
+			}
 		}
 		catch (SQLException ex) {
 			throw Statements.translate(sql, ex);
@@ -477,6 +481,10 @@ public final class OutboxOperations implements TopicControl {
 			try (ResultSet row = statement.executeQuery()) {
 				row.next();
 				return new OutboxSummary(count(row.getInt(1)), count(row.getInt(2)));
+			}
+			finally {
+				// H2 keeps it for the connection.
+				statement.setQueryTimeout(0);
 			}
 		}
 		catch (SQLException ex) {
