@@ -2,7 +2,6 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import dev.idempotent.transaction.ObservedTransaction;
 import dev.idempotent.transaction.PendingChanges;
-import org.hibernate.engine.spi.SessionImplementor;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -13,7 +12,6 @@ import org.springframework.http.MediaType;
 import org.springframework.http.converter.HttpMessageConverter;
 import org.springframework.http.server.ServerHttpRequest;
 import org.springframework.http.server.ServerHttpResponse;
-import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyAdvice;
 
@@ -23,7 +21,8 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyAdvice;
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-@ConditionalOnClass({ SessionImplementor.class, EntityManagerHolder.class, ResponseBodyAdvice.class })
+@ConditionalOnClass(value = ResponseBodyAdvice.class,
+		name = { "org.hibernate.engine.spi.SessionImplementor", "org.springframework.orm.jpa.EntityManagerHolder" })
 class EntityResponseConfiguration {
 
 	@Bean
