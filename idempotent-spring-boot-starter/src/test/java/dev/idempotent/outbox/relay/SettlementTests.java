@@ -123,8 +123,8 @@ class SettlementTests {
 				new Class<?>[] { RelaySettings.class }, (proxy, method, arguments) -> {
 					throw new UnsupportedOperationException(method.getName());
 				});
-		return new Settlement(
-				new Settlement.Rules(this.table, (topic) -> false, unused, (event, reason) -> Optional.empty()));
+		return new Settlement(new Settlement.Rules(this.table, (topic) -> false, unused,
+				(event, reason) -> Optional.empty(), 5, LEASE));
 	}
 
 }
