@@ -158,10 +158,7 @@ class StepTimeoutTests {
 	void areUndoneAfterTheAttempts() {
 		SagaEngine engine = engine(LIMIT, 2);
 		LambdaSaga hanging = saga(engine, "hanging",
-				(step) -> step.cancel((key) -> this.calls.incrementAndGet()).run((key) -> {
-					hang();
-					return null;
-				}));
+				(step) -> step.cancel((key) -> this.calls.incrementAndGet()).run(this::hang));
 		engine.open(List.of(hanging));
 		IdempotencyKey id = start(engine, hanging);
 		await().until(() -> status(id) == SagaStatus.COMPENSATED);
