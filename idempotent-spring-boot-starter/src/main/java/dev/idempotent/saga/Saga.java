@@ -52,6 +52,15 @@ public @interface Saga {
 	String name();
 
 	/**
+	 * The parts of the arguments that a retry may change, so that they are not compared:
+	 * names of parameters, and JSON pointers that begin with the name of a parameter
+	 * ({@code /command/requestedAt}); {@code "*"} alone compares the key only. The saga
+	 * keeps the arguments of its first call.
+	 * @return the parts, none by default
+	 */
+	String[] ignore() default {};
+
+	/**
 	 * The time after which a saga that has not completed is undone, such as {@code 10m}.
 	 * It begins with the first step, or with {@link Sagas#start}. Placeholders are
 	 * resolved.

@@ -90,8 +90,9 @@ public interface SagaStep<R extends @Nullable Object> {
 	/**
 	 * Names an exception by which the action refuses, such as the one that a status
 	 * handler of a client throws for a declined card, or that of a provider's own client.
-	 * After an observed call, it is believed as the response of that call is. Can be
-	 * called for several exceptions.
+	 * After an observed call, it is believed as the response of that call is. In a
+	 * transaction, a retry could succeed after some exceptions, such as one of an
+	 * optimistic lock: named here, it is a refusal. Can be called for several exceptions.
 	 * @param type the exception, also as a cause
 	 * @return this step
 	 */

@@ -52,7 +52,7 @@ public final class SagaEngine implements AutoCloseable {
 
 	private final SagaRun.Resources resources;
 
-	private final Map<SagaRun, SagaDriver> live = new ConcurrentHashMap<>();
+	private final Map<SagaRun, Drive> live = new ConcurrentHashMap<>();
 
 	private final SagaWorkers workers;
 
@@ -373,14 +373,14 @@ public final class SagaEngine implements AutoCloseable {
 	 * may never return.
 	 */
 	private void abandonLate() {
-		this.live.forEach((run, driver) -> {
+		this.live.forEach((run, drive) -> {
 			RunAbortedError late = run.abandonIfLate();
 			if (late != null) {
 				try {
-					driver.abandon(late);
+					drive.driver().abandon(late);
 				}
 				finally {
-					run.giveWorkerBack();
+					drive.giveWorkerBack().run();
 				}
 			}
 		});
@@ -388,13 +388,19 @@ public final class SagaEngine implements AutoCloseable {
 
 	private RunEnd drive(SagaRun run) {
 		SagaDriver driver = new SagaDriver(run, () -> this.stopping);
-		this.live.put(run, driver);
+		this.live.put(run, new Drive(driver, SagaWorkers.givingBack()));
 		try {
 			return driver.drive();
 		}
 		finally {
 			this.live.remove(run);
 		}
+	}
+
+	/**
+	 * What drives a run, and gives its worker back before it has ended.
+	 */
+	private record Drive(SagaDriver driver, Runnable giveWorkerBack) {
 	}
 
 }

@@ -85,8 +85,6 @@ final class SagaRun {
 
 	private boolean advanced;
 
-	private final Runnable giveWorkerBack = SagaWorkers.givingBack();
-
 	private @Nullable TimedCall timed;
 
 	private volatile boolean abandoned;
@@ -326,8 +324,8 @@ final class SagaRun {
 	}
 
 	/**
-	 * Abandons the run if a call has taken longer than its time limit, interrupts that
-	 * call and gives its worker back. From then on, only the caller uses the run.
+	 * Abandons the run if a call has taken longer than its time limit, and interrupts
+	 * that call. From then on, only the caller uses the run.
 	 * @return why, or {@code null} if it goes on
 	 */
 	synchronized @Nullable RunAbortedError abandonIfLate() {
@@ -347,13 +345,6 @@ final class SagaRun {
 	 */
 	boolean isAbandoned() {
 		return this.abandoned;
-	}
-
-	/**
-	 * Gives the worker of an abandoned run back.
-	 */
-	void giveWorkerBack() {
-		this.giveWorkerBack.run();
 	}
 
 	/**

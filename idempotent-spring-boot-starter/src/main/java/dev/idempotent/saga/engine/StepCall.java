@@ -291,6 +291,13 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		return StepVerdict.ofUndo(new Attempt(failure, status, context.calls(), first, rules()));
 	}
 
+	/**
+	 * Whether the step names an exception as a refusal.
+	 */
+	boolean isRefusedWhen(Throwable failure) {
+		return rules().isRefusedWhen(failure);
+	}
+
 	private Rules rules() {
 		return new Rules(this.refusals, this.refusalTypes, this.undone);
 	}

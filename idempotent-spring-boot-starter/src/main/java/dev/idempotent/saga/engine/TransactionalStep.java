@@ -188,7 +188,8 @@ final class TransactionalStep {
 		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(),
 				OutageLog.printable(failure));
 		this.call.requireOneCall(context);
-		if (!outcome.isKnown() || isTransient(failure) || (context.calls().made() > 0 && this.call
+		boolean named = this.call.isRefusedWhen(failure);
+		if (!outcome.isKnown() || (!named && isTransient(failure)) || (context.calls().made() > 0 && this.call
 			.verdictOfAction(failure, this.failures.statusOf(failure), context, false) != StepVerdict.REFUSED)) {
 			throw new RunAbortedError(Cause.UNKNOWN,
 					"The step '" + entry.name() + "' could not be committed: " + FailureClassifier.reasonOf(failure),

@@ -109,7 +109,7 @@ final class SagaMethod implements SagaDefinition {
 		this.timeout = timeout(method, timeout);
 		this.namespace = namespace;
 		this.key = key(method, annotation.key(), this.names, values);
-		this.arguments = arguments(method, annotation.key(), values);
+		this.arguments = arguments(method, annotation, values);
 		this.results = ResultCodec.ofMethod(method, json, values,
 				typeOf(method.method().getGenericReturnType(), method, json));
 		this.body = body;
@@ -159,10 +159,10 @@ final class SagaMethod implements SagaDefinition {
 		}
 	}
 
-	private static MethodArguments arguments(AnnotatedMethod method, String key, CanonicalValues values) {
+	private static MethodArguments arguments(AnnotatedMethod method, Saga annotation, CanonicalValues values) {
 		try {
-			MethodArguments arguments = new MethodArguments(method, new String[0], values, INCOMPARABLE);
-			arguments.requireComparableKey(method, key);
+			MethodArguments arguments = new MethodArguments(method, annotation.ignore(), values, INCOMPARABLE);
+			arguments.requireComparableKey(method, annotation.key());
 			return arguments;
 		}
 		catch (IncomparableValueException ex) {

@@ -3,17 +3,20 @@ package dev.idempotent.saga.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -129,6 +132,24 @@ class SagaEngineTests extends SagaEngineBench {
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThat(call(body)).isEqualTo("paid");
 		assertThat(this.log.get(0)).isEqualTo(this.log.get(1)).matches("[0-9a-f]{64}");
+	}
+
+	/**
+	 * A row that has another version now has it in the next attempt, too.
+	 */
+	@Test
+	void isRefusedByATransientFailureThatItsTransactionNames() {
+		AtomicInteger attempts = new AtomicInteger();
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").run(() -> {
+			});
+			this.saga.step("b").refusedWhen(OptimisticLockingFailureException.class).runInTransaction(() -> {
+				attempts.incrementAndGet();
+				throw new OptimisticLockingFailureException("The row has another version");
+			});
+			return "";
+		}));
+		assertThat(attempts).hasValue(1);
 	}
 
 	@Test

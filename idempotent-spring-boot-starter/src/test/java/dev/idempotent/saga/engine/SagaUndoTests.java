@@ -279,10 +279,10 @@ class SagaUndoTests extends SagaEngineBench {
 		Supplier<Object> body = () -> {
 			this.saga.step("order").compensate(() -> this.log.add("reject")).runInTransaction(() -> {
 			});
-			this.saga.step("hold").cancel((key) -> this.log.add("release")).run((key) -> null);
+			this.saga.step("hold", String.class).cancel((key) -> this.log.add("release")).run((key) -> key);
 			this.saga.step("seat").compensate(() -> this.log.add("free")).run(() -> {
 			});
-			this.saga.step("points").cancel((key) -> this.log.add("revoke")).run((key) -> null);
+			this.saga.step("points", String.class).cancel((key) -> this.log.add("revoke")).run((key) -> key);
 			this.saga.step("charge").compensate(() -> this.log.add("refund")).run(() -> {
 				if (charges.incrementAndGet() < 5) {
 					throw new IllegalStateException("timeout");
@@ -299,7 +299,7 @@ class SagaUndoTests extends SagaEngineBench {
 	@Test
 	void cancelsStepsBehindARefusedUndoOnce() {
 		Supplier<Object> body = () -> {
-			this.saga.step("hold").cancel((key) -> this.log.add("release")).run((key) -> null);
+			this.saga.step("hold", String.class).cancel((key) -> this.log.add("release")).run((key) -> key);
 			this.saga.step("charge").compensate(() -> {
 				throw new StepRefusedException("not refundable");
 			}).run(() -> {

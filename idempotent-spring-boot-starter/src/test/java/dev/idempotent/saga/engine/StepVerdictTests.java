@@ -24,7 +24,7 @@ class StepVerdictTests {
 
 	private static final Rules RULES = new Rules(Set.of(409), Set.of(Declined.class), Set.of(404, 409));
 
-	private static final IllegalStateException FAILURE = new IllegalStateException();
+	private final IllegalStateException failure = new IllegalStateException();
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
@@ -114,7 +114,7 @@ class StepVerdictTests {
 		assertThat(judge(new IllegalArgumentException(new Declined()), calls)).isEqualTo(verdict);
 		assertThat(StepVerdict.ofAction(new Attempt(new Declined(), null, calls, false, RULES)))
 			.isEqualTo(StepVerdict.UNKNOWN);
-		assertThat(judge(FAILURE, calls)).as("another exception").isEqualTo(StepVerdict.UNKNOWN);
+		assertThat(judge(this.failure, calls)).as("another exception").isEqualTo(StepVerdict.UNKNOWN);
 	}
 
 	@Test
@@ -130,7 +130,7 @@ class StepVerdictTests {
 		Answer answer = new Answer(402, true, evidence, false, null, true);
 		Calls calls = new Calls(1, 1, 1, 1, answer);
 		for (Integer status : new Integer[] { null, 404 }) {
-			assertThat(StepVerdict.ofAction(new Attempt(FAILURE, status, calls, true, RULES)))
+			assertThat(StepVerdict.ofAction(new Attempt(this.failure, status, calls, true, RULES)))
 				.isEqualTo(StepVerdict.UNKNOWN);
 		}
 	}
@@ -138,7 +138,7 @@ class StepVerdictTests {
 	@Test
 	void isUnknownAfterAnotherCall() {
 		for (Calls calls : new Calls[] { new Calls(2, 1, 2, 1, new Answer(402, true)), new Calls(0, 0, 0, 0, null) }) {
-			assertThat(StepVerdict.ofAction(new Attempt(FAILURE, 402, calls, true, RULES)))
+			assertThat(StepVerdict.ofAction(new Attempt(this.failure, 402, calls, true, RULES)))
 				.isEqualTo(StepVerdict.UNKNOWN);
 		}
 	}
@@ -146,10 +146,10 @@ class StepVerdictTests {
 	@Test
 	void isUnknownAfterARetryWithoutTheWordOfTheService() {
 		Calls retried = new Calls(1, 1, 2, 1, new Answer(404, false));
-		assertThat(StepVerdict.ofAction(new Attempt(FAILURE, 404, retried, true, RULES)))
+		assertThat(StepVerdict.ofAction(new Attempt(this.failure, 404, retried, true, RULES)))
 			.isEqualTo(StepVerdict.UNKNOWN);
 		Calls replayed = new Calls(1, 1, 2, 1, new Answer(404, true));
-		assertThat(StepVerdict.ofAction(new Attempt(FAILURE, 404, replayed, true, RULES)))
+		assertThat(StepVerdict.ofAction(new Attempt(this.failure, 404, replayed, true, RULES)))
 			.isEqualTo(StepVerdict.REFUSED);
 	}
 
@@ -161,8 +161,8 @@ class StepVerdictTests {
 		assertThat(judge(one, new Calls(1, 1, 1, 1, new Answer(402, false)))).isEqualTo(StepVerdict.UNKNOWN);
 	}
 
-	private static Attempt failed(Answer answer, boolean first) {
-		return new Attempt(FAILURE, answer.status(), new Calls(1, 1, 1, 1, answer), first, RULES);
+	private Attempt failed(Answer answer, boolean first) {
+		return new Attempt(this.failure, answer.status(), new Calls(1, 1, 1, 1, answer), first, RULES);
 	}
 
 	private static StepVerdict judge(@Nullable Throwable failure, Calls calls) {

@@ -60,6 +60,16 @@ class SagasTests {
 	}
 
 	@Test
+	void compareNothingThatTheyIgnore() {
+		with((sagas, office) -> {
+			IdempotencyKey id = sagas.start(() -> office.stamp("1", "letter", "today"));
+			assertThat(sagas.start(() -> office.stamp("1", "letter", "tomorrow"))).isEqualTo(id);
+			assertThatExceptionOfType(IdempotencyMismatchException.class)
+				.isThrownBy(() -> sagas.start(() -> office.stamp("1", "other", "today")));
+		});
+	}
+
+	@Test
 	void refuseAnythingButOneCall() {
 		with((sagas, office) -> {
 			assertThatIllegalStateException().isThrownBy(() -> sagas.start(() -> {
@@ -126,6 +136,11 @@ class SagasTests {
 				this.filed.add(what + " on " + Thread.currentThread().getName());
 				return "filed " + what;
 			});
+		}
+
+		@Saga(key = "#id", name = "Office.stamp", ignore = "date")
+		public String stamp(String id, String what, String date) {
+			return this.saga.step("stamp", String.class).run(() -> what + " of " + date);
 		}
 
 		@Saga(key = "#id", name = "Office.weigh")

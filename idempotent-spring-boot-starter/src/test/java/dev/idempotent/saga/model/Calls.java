@@ -1,5 +1,7 @@
 package dev.idempotent.saga.model;
 
+import java.util.function.Consumer;
+
 import dev.idempotent.saga.model.Participants.Reply;
 import dev.idempotent.saga.model.State.Owner;
 import dev.idempotent.saga.model.State.Row;
@@ -28,20 +30,25 @@ final class Calls {
 
 	void called(State state, int owner, Successors to) {
 		int step = state.get(Owner.STEP, owner);
-		this.participants.act(state, step, this.scenario.scope(owner), (next, reply) -> {
-			if (!this.forward.settles(next, owner, step, reply)) {
-				unknown(Event.ACTION_ANSWERED, next, owner, to);
-				return;
-			}
-			if (next.get(Owner.BACKWARD, owner) == 1) {
-				this.backward.retreat(next, owner, step + 1);
-			}
-			else {
-				this.forward.advance(next, owner, step + 1);
-			}
-			to.add(Event.ACTION_ANSWERED, owner, step, next);
-		});
+		this.participants.act(state, step, this.scenario.scope(owner),
+				(next, reply) -> answered(Event.ACTION_ANSWERED, next, owner, reply, to));
+		byGateway(state, owner, (next) -> answered(Event.ANSWERED_BY_GATEWAY, next, owner, Reply.DONE, to), to);
 		faults(state, owner, to);
+	}
+
+	private void answered(Event event, State next, int owner, Reply reply, Successors to) {
+		int step = next.get(Owner.STEP, owner);
+		if (!this.forward.settles(next, owner, step, reply)) {
+			unknown(event, next, owner, to);
+			return;
+		}
+		if (next.get(Owner.BACKWARD, owner) == 1) {
+			this.backward.retreat(next, owner, step + 1);
+		}
+		else {
+			this.forward.advance(next, owner, step + 1);
+		}
+		to.add(event, owner, step, next);
 	}
 
 	void undoCalled(State state, int owner, Successors to) {
@@ -49,15 +56,40 @@ final class Calls {
 		boolean done = state.view(owner, step) == Journal.UNDOING_DONE;
 		this.participants.undo(state, step, this.scenario.scope(owner), done, (next, reply) -> {
 			if (reply == Reply.DONE) {
-				next.view(owner, step, Journal.UNDONE).set(Owner.UNWRITTEN, owner, step + 1);
-				this.backward.retreat(next, owner, step);
+				undone(next, owner, step);
 			}
 			else {
 				Backward.halting(next, owner, Cause.REFUSED_UNDO);
 			}
 			to.add(Event.UNDO_ANSWERED, owner, step, next);
 		});
+		byGateway(state, owner, (next) -> {
+			undone(next, owner, step);
+			to.add(Event.ANSWERED_BY_GATEWAY, owner, step, next);
+		}, to);
 		faults(state, owner, to);
+	}
+
+	private void undone(State next, int owner, int step) {
+		next.view(owner, step, Journal.UNDONE).set(Owner.UNWRITTEN, owner, step + 1);
+		this.backward.retreat(next, owner, step);
+	}
+
+	/**
+	 * A gateway answers with a success, and the service has not seen the call. Without
+	 * the receipt of the service, that proves nothing.
+	 */
+	private void byGateway(State state, int owner, Consumer<State> believed, Successors to) {
+		int faults = state.get(Row.FAULTS);
+		if (faults > 0) {
+			State next = state.copy().set(Row.FAULTS, faults - 1);
+			if (this.scenario.has(Defect.NO_RECEIPTS)) {
+				believed.accept(next);
+			}
+			else {
+				unknown(Event.ANSWERED_BY_GATEWAY, next, owner, to);
+			}
+		}
 	}
 
 	private void faults(State state, int owner, Successors to) {

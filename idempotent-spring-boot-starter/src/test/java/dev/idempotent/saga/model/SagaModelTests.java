@@ -141,6 +141,8 @@ class SagaModelTests {
 						Scenario.of(2, PLAIN).with(OTHER_BODY)),
 				arguments(Defect.STEP_BEGUN_BEFORE_RECORDED_ONES, COMPENSATED_IS_NET_ZERO,
 						Scenario.of(2, COMPENSATE).with(OTHER_BODY)),
+				arguments(Defect.NO_RECEIPTS, COMPLETED_IS_ONCE, cancel),
+				arguments(Defect.NO_RECEIPTS, COMPENSATED_IS_NET_ZERO, cancel),
 				arguments(Defect.OUTCOME_FORGOTTEN, COMPENSATED_IS_NET_ZERO, cancel.with(AGE)),
 				arguments(Defect.UNREPLAYED_REFUSAL_TAKEN_AS_DEFINITE, COMPENSATED_IS_NET_ZERO,
 						compensate.with(UNSTORED_REFUSALS)));
