@@ -55,7 +55,7 @@ public final class RedisValues {
 	}
 
 	public void pending(String name, String token, Fingerprint fingerprint) {
-		set(name, RedisValue.pending(token, fingerprint));
+		set(name, RedisValue.pending(token, fingerprint, null));
 	}
 
 	public void completed(String name, String token, Fingerprint fingerprint, StoredResponse response) {
