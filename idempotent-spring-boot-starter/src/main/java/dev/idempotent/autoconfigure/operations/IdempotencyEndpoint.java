@@ -109,9 +109,9 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 	/**
 	 * Finds a key by its digest, or lists the running ones.
 	 * @param digest the digest, or {@code running}
-	 * @param operation lists runs of this operation only
-	 * @param instance lists runs of this process only
-	 * @param traceId lists runs in this trace only
+	 * @param operation lists only runs whose operation contains this
+	 * @param instance lists only runs whose instance contains this
+	 * @param traceId lists only runs whose trace contains this
 	 * @param limit how many runs to list
 	 */
 	@ReadOperation
@@ -132,13 +132,17 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 		List<RunningFacts> matching = running.keys()
 			.stream()
 			.map(RunningFacts::of)
-			.filter((run) -> operation == null || operation.equals(run.operation()))
-			.filter((run) -> instance == null || instance.equals(run.instance()))
-			.filter((run) -> traceId == null || traceId.equals(run.traceId()))
+			.filter((run) -> contains(run.operation(), operation))
+			.filter((run) -> contains(run.instance(), instance))
+			.filter((run) -> contains(run.traceId(), traceId))
 			.toList();
 		boolean complete = running.ofAllInstances() && running.within() == null && matching.size() <= limit;
 		return new RunningAnswer(matching.stream().limit(limit).toList(), matching.size(), complete,
 				meaning(running, matching.size() > limit));
+	}
+
+	private static boolean contains(@Nullable String text, @Nullable String part) {
+		return part == null || (text != null && text.contains(part));
 	}
 
 	private String meaning(RunningKeys running, boolean limited) {
