@@ -128,7 +128,7 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 
 	private RunningAnswer running(@Nullable String operation, @Nullable String instance, @Nullable String traceId,
 			int limit) {
-		RunningKeys running = this.keys.running(this.engine, MAX_READ);
+		RunningKeys running = this.keys.running(this.engine.announceRuns(MAX_READ), MAX_READ);
 		List<RunningFacts> matching = running.keys()
 			.stream()
 			.map(RunningFacts::of)

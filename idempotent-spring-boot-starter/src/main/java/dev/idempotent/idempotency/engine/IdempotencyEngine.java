@@ -18,10 +18,11 @@ import dev.idempotent.idempotency.IdempotencyObserver.Decision;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.engine.KeyAdministration.RunningKey;
 import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -91,7 +92,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 		this.store = new ObservedStore(store, onStoreFailure, this.observers);
 		this.background = new BackgroundWork(maxRun, this.observers);
 		this.announcements = new RunAnnouncements(this.store, this.background);
-		this.running = new RunningClaims(this.announcements);
+		this.running = this.announcements.running();
 		this.leases = new StoreClaim.Leases(this.store, this.background, maxRun);
 	}
 
@@ -184,19 +185,25 @@ public final class IdempotencyEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Announces the runs in progress in this process to the store, and the keys for which
-	 * this process has refused a request.
-	 * @throws IdempotencyStoreException if that fails
+	 * The oldest runs in progress in this process, in the order of their start. Announces
+	 * them to the store first, with the keys for which this process has refused a
+	 * request, unless the store is unreachable.
+	 * @param atMost how many runs to return at most
+	 * @return the keys of the runs
 	 */
-	void announceRuns() {
-		this.announcements.announce(this.running, Duration.ZERO);
-	}
-
-	/**
-	 * Returns the oldest runs in progress in this process, in the order of their start.
-	 */
-	List<ClaimRequest> runs(int atMost) {
-		return this.running.oldest(atMost, Duration.ZERO).stream().map(RunningClaims.Run::request).toList();
+	public List<RunningKey> announceRuns(int atMost) {
+		try {
+			this.announcements.announce(Duration.ZERO);
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			LoggerFactory.getLogger(IdempotencyEngine.class)
+				.debug("The claims of this process could not be announced to the store", ex);
+		}
+		return this.running.oldest(atMost, Duration.ZERO)
+			.stream()
+			.map(RunningClaims.Run::request)
+			.map((run) -> new RunningKey(run.key(), RunningKey.Place.INSTANCE, null, run.origin(), run.run()))
+			.toList();
 	}
 
 	/**

@@ -84,16 +84,15 @@ public final class KeyAdministration {
 	 * Lists the keys whose work is running, or whose owner has died: those in the store,
 	 * and the runs of this process, of which the store may not know. The steps of a run
 	 * are not listed.
-	 * @param engine the engine of this process
+	 * @param here the runs of this process
 	 * @param atMost how many keys to read at most
 	 * @return the keys, the longest claimed first
 	 */
-	public RunningKeys running(IdempotencyEngine engine, int atMost) {
+	public RunningKeys running(List<RunningKey> here, int atMost) {
 		Map<IdempotencyKey, RunningKey> running = new LinkedHashMap<>();
 		PendingKeys pending = null;
 		boolean answered = true;
 		try {
-			engine.announceRuns();
 			pending = this.store.findPending(atMost);
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
@@ -106,9 +105,7 @@ public final class KeyAdministration {
 						new RunningKey(key, place, found.remaining(), RunOrigin.ofToken(found.token()), found.run())));
 			running.values().removeIf((key) -> key.run() != null && key.run().step());
 		}
-		engine.runs(atMost)
-			.forEach((run) -> running.putIfAbsent(run.key(),
-					new RunningKey(run.key(), RunningKey.Place.INSTANCE, null, run.origin(), run.run())));
+		here.forEach((run) -> running.putIfAbsent(run.key(), run));
 		List<RunningKey> oldestFirst = running.values()
 			.stream()
 			.sorted(Comparator.comparing(RunningKey::since, Comparator.nullsFirst(Comparator.naturalOrder())))

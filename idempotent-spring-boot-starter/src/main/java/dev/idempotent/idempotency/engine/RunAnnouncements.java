@@ -27,6 +27,8 @@ final class RunAnnouncements {
 
 	private final BackgroundWork background;
 
+	private final RunningClaims running = new RunningClaims(this::schedule);
+
 	private final AtomicBoolean scheduled = new AtomicBoolean();
 
 	RunAnnouncements(ObservedStore store, BackgroundWork background) {
@@ -35,28 +37,35 @@ final class RunAnnouncements {
 	}
 
 	/**
+	 * The claims that are announced.
+	 */
+	RunningClaims running() {
+		return this.running;
+	}
+
+	/**
 	 * Announces the claims in a moment, and regularly until there are none.
 	 */
-	void schedule(RunningClaims running) {
+	private void schedule() {
 		// Read first: each run calls this, and most find it scheduled.
 		if (!this.store.isDatabase() && !this.scheduled.get() && this.scheduled.compareAndSet(false, true)) {
-			Future<?> unused = this.background.after(PERIOD.toNanos(), () -> announceRegularly(running));
+			Future<?> unused = this.background.after(PERIOD.toNanos(), this::announceRegularly);
 		}
 	}
 
-	private void announceRegularly(RunningClaims running) {
+	private void announceRegularly() {
 		// Before the claims are read: one that begins meanwhile schedules the next time.
 		this.scheduled.set(false);
 		try {
 			if (!this.store.isInOutage()) {
-				announce(running, PERIOD);
+				announce(PERIOD);
 			}
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The claims of this process could not be announced to the store", ex);
 		}
-		if (running.isInUse()) {
-			schedule(running);
+		if (this.running.isInUse()) {
+			schedule();
 		}
 	}
 
@@ -64,14 +73,14 @@ final class RunAnnouncements {
 	 * Announces the claims now.
 	 * @param age how long a run has lasted at least
 	 */
-	void announce(RunningClaims running, Duration age) {
-		Map<IdempotencyKey, Duration> pending = running.refusing();
+	void announce(Duration age) {
+		Map<IdempotencyKey, Duration> pending = this.running.refusing();
 		Map<IdempotencyKey, Duration> refusing = Map.copyOf(pending);
-		running.oldest(MAX_RUNS, age).forEach((run) -> pending.put(run.request().key(), run.request().lease()));
+		this.running.oldest(MAX_RUNS, age).forEach((run) -> pending.put(run.request().key(), run.request().lease()));
 		if (!pending.isEmpty()) {
 			this.store.announce(pending);
 		}
-		running.announced(refusing.keySet());
+		this.running.announced(refusing.keySet());
 	}
 
 }

@@ -38,20 +38,21 @@ final class RunningClaims {
 
 	private final Semaphore waiters = new Semaphore(MAX_WAITERS);
 
-	private final @Nullable RunAnnouncements announcements;
+	private final @Nullable Runnable onUse;
 
 	/**
-	 * Creates claims that are not announced.
+	 * Creates claims that do not remember what they refuse.
 	 */
 	RunningClaims() {
-		this.announcements = null;
+		this.onUse = null;
 	}
 
 	/**
-	 * Creates claims that are announced to the store.
+	 * Creates claims.
+	 * @param onUse called when a run begins or a request is refused
 	 */
-	RunningClaims(RunAnnouncements announcements) {
-		this.announcements = announcements;
+	RunningClaims(Runnable onUse) {
+		this.onUse = onUse;
 	}
 
 	/**
@@ -61,7 +62,9 @@ final class RunningClaims {
 	Run begin(ClaimRequest request) {
 		Run run = new Run(request, System.nanoTime(), new CountDownLatch(1));
 		this.running.put(request.key(), run);
-		scheduleAnnouncements();
+		if (this.onUse != null) {
+			this.onUse.run();
+		}
 		return run;
 	}
 
@@ -70,15 +73,9 @@ final class RunningClaims {
 	 * @param lease how long the claim holds unless renewed
 	 */
 	void refuse(IdempotencyKey key, Duration lease) {
-		if (this.announcements != null && lease.toMillis() > 0 && this.refusing.size() < MAX_REFUSED) {
+		if (this.onUse != null && lease.toMillis() > 0 && this.refusing.size() < MAX_REFUSED) {
 			this.refusing.put(key, lease);
-			scheduleAnnouncements();
-		}
-	}
-
-	private void scheduleAnnouncements() {
-		if (this.announcements != null) {
-			this.announcements.schedule(this);
+			this.onUse.run();
 		}
 	}
 

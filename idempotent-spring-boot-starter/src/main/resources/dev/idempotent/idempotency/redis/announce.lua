@@ -1,4 +1,4 @@
--- Lists claimed keys for operators, until their claims have ended if nobody renews them. Forgets those that have
+-- Lists claimed keys for operators, until their claims end unless they are announced again. Forgets those that have
 -- ended, and the first to end if there are more than 10,000. The list itself expires.
 -- KEYS: sorted set. ARGV: digest of a key, how long its claim holds at most in ms, and so on.
 -- Returns 'OK'.

@@ -372,7 +372,7 @@ class KeyAdministrationTests {
 	}
 
 	private static RunningKeys running(IdempotencyStore place, IdempotencyEngine engine) {
-		return new KeyAdministration(place, List::of, PayloadEncryption.NONE).running(engine, 100);
+		return new KeyAdministration(place, List::of, PayloadEncryption.NONE).running(engine.announceRuns(100), 100);
 	}
 
 	private static IdempotencyEngine engine(IdempotencyStore place) {
