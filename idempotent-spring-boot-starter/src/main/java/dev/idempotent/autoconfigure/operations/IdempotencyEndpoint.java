@@ -526,6 +526,12 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 			if (this.guarantee != null) {
 				data.put("guarantee", this.guarantee.name());
 			}
+			if (this.operation != null) {
+				data.put("operation", this.operation);
+			}
+			if (this.instance != null) {
+				data.put("instance", this.instance);
+			}
 		}
 
 	}

@@ -27,13 +27,15 @@ final class RunAnnouncements {
 
 	private final BackgroundWork background;
 
-	private final RunningClaims running = new RunningClaims(this::schedule);
+	private final RunningClaims running;
 
 	private final AtomicBoolean scheduled = new AtomicBoolean();
 
 	RunAnnouncements(ObservedStore store, BackgroundWork background) {
 		this.store = store;
 		this.background = background;
+		// A database lists its rows.
+		this.running = store.isDatabase() ? new RunningClaims() : new RunningClaims(this::schedule);
 	}
 
 	/**
@@ -48,7 +50,7 @@ final class RunAnnouncements {
 	 */
 	private void schedule() {
 		// Read first: each run calls this, and most find it scheduled.
-		if (!this.store.isDatabase() && !this.scheduled.get() && this.scheduled.compareAndSet(false, true)) {
+		if (!this.scheduled.get() && this.scheduled.compareAndSet(false, true)) {
 			Future<?> unused = this.background.after(PERIOD.toNanos(), this::announceRegularly);
 		}
 	}

@@ -138,13 +138,28 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 		Map<IdempotencyKey, StoredKey> pending = new LinkedHashMap<>();
 		for (Object digest : announced.subList(2, announced.size())) {
 			IdempotencyKey key = new IdempotencyKey(new String((byte[]) digest, StandardCharsets.US_ASCII));
-			StoredKey found = find(key);
+			StoredKey found = findUnlessForeign(key);
 			if (found != null && found.state() == StoredKey.State.PENDING) {
 				pending.put(key, found);
 			}
 		}
 		long within = (Long) announced.get(1);
 		return new PendingKeys(pending, (within >= 0) ? Duration.ofMillis(within) : null);
+	}
+
+	/**
+	 * Another program's value must not hide the other keys.
+	 */
+	private @Nullable StoredKey findUnlessForeign(IdempotencyKey key) {
+		try {
+			return find(key);
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			throw ex;
+		}
+		catch (IdempotencyStoreException ex) {
+			return null;
+		}
 	}
 
 	private Object runOnIndex(LuaScript script, boolean withDetails, byte[]... arguments) {
