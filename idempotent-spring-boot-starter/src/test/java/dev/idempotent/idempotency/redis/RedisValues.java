@@ -24,11 +24,11 @@ public final class RedisValues {
 	}
 
 	/**
-	 * The states of all keys of the database.
+	 * The states of all keys of the database, each named by its digest.
 	 */
 	public List<StoredKey.State> states() {
 		try (RedisConnection connection = this.factory.getConnection()) {
-			Set<byte[]> names = connection.keyCommands().keys(new byte[] { '*' });
+			Set<byte[]> names = connection.keyCommands().keys(bytesOf("*[0-9a-f]"));
 			return names.stream().map((name) -> state(read(connection, name))).toList();
 		}
 	}
