@@ -51,7 +51,7 @@ public record RunDescription(String operation, String instance, boolean step) {
 
 	/**
 	 * The form in which a store keeps the description.
-	 * @return a new array of at most 1,300 bytes
+	 * @return a new array of at most 1,606 bytes
 	 */
 	public byte[] toBytes() {
 		return ((this.step ? STEP : RUN) + "\n" + this.operation + "\n" + this.instance)
@@ -59,10 +59,23 @@ public record RunDescription(String operation, String instance, boolean step) {
 	}
 
 	private static String line(String text) {
+		// Almost always, and for each claim.
+		if (isLine(text)) {
+			return text;
+		}
 		int[] characters = text.codePoints().limit(MAX_LENGTH).map((each) -> (each < ' ') ? ' ' : each).toArray();
 		return Arrays.stream(characters)
 			.collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
 			.toString();
+	}
+
+	private static boolean isLine(String text) {
+		for (int i = 0; i < text.length(); i++) {
+			if (text.charAt(i) < ' ') {
+				return false;
+			}
+		}
+		return text.length() <= MAX_LENGTH;
 	}
 
 }
