@@ -43,7 +43,7 @@ class PostgresIdempotencyStoreIntegrationTests extends IdempotencyStoreContract 
 		table.template()
 			.update("insert into " + table.name() + " select 'done ' || number, 'owner', 1, '', true, '\\x01', now() + "
 					+ "interval '1 day' from generate_series(1, 50000) number");
-		JdbcIdempotencyStore large = new JdbcIdempotencyStore(table.dataSource(), table.name());
+		JdbcIdempotencyStore large = new JdbcIdempotencyStore(new OwnTransactions(table.dataSource()), table.name());
 		IdempotencyKey running = Samples.key();
 		large.claim(running, Samples.fingerprint("request"), "owner", Duration.ofMinutes(1), Samples.run());
 		PendingKeys listed = large.findPending(10_000);
