@@ -2,6 +2,7 @@ package dev.idempotent.idempotency;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,22 @@ public interface IdempotencyStore {
 	 * @return the outcome, with the stored response if the key is completed
 	 */
 	Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease);
+
+	/**
+	 * Claims a key as {@link #claim(IdempotencyKey, Fingerprint, String, Duration)} does,
+	 * and keeps what runs under it, in the same step, for {@link #find} and
+	 * {@link #findPending}.
+	 * @param key the key
+	 * @param fingerprint the fingerprint of the request; compared in either state
+	 * @param token proves the ownership of the key; unique to the claimant
+	 * @param lease how long the claim holds, at least one millisecond
+	 * @param run what runs under the key, which a store that cannot keep it ignores, as
+	 * by default
+	 * @return the outcome, with the stored response if the key is completed
+	 */
+	default Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease, RunDescription run) {
+		return claim(key, fingerprint, token, lease);
+	}
 
 	/**
 	 * Stores the response of a key that the token owns, or that is absent because the
@@ -91,6 +108,26 @@ public interface IdempotencyStore {
 	}
 
 	/**
+	 * Makes PENDING keys known to {@link #findPending}, for a store that can find keys by
+	 * their name only. Not called for each claim, and never before a request is answered.
+	 * @param pending at least one key, and how long its claim holds at most from now on
+	 */
+	default void announce(Map<IdempotencyKey, Duration> pending) {
+	}
+
+	/**
+	 * Lists PENDING keys for an operator, without waiting for locks: those whose leases
+	 * end first. A key is only listed while a claim holds it. A row that a running
+	 * transaction has not committed is not listed, and a key that was not
+	 * {@linkplain #announce announced} need not be.
+	 * @param atMost how many keys to read at most
+	 * @return the keys, or {@code null} if the store cannot list them, as by default
+	 */
+	default @Nullable PendingKeys findPending(int atMost) {
+		return null;
+	}
+
+	/**
 	 * Counts unexpired keys for an operator.
 	 * @param atMost how many keys to read at most
 	 * @return the numbers, or {@code null} if the store cannot count cheaply, as by
@@ -135,6 +172,16 @@ public interface IdempotencyStore {
 	 * @param exact {@code false} if there are more keys
 	 */
 	record KeyCount(long pending, long completed, boolean exact) {
+	}
+
+	/**
+	 * PENDING keys.
+	 *
+	 * @param keys the keys with their state
+	 * @param within {@code null} if there are no others; else how long the leases of the
+	 * listed keys last at most, while others may last longer
+	 */
+	record PendingKeys(Map<IdempotencyKey, StoredKey> keys, @Nullable Duration within) {
 	}
 
 	/**

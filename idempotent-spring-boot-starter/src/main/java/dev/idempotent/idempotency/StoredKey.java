@@ -11,17 +11,21 @@ import org.jspecify.annotations.Nullable;
  * @param token the token that owns the key or has completed it
  * @param remaining how long the lease or the retention lasts from now on; zero or more
  * @param response the stored response of a completed key; {@code null} for a pending one
+ * @param run what runs under a pending key; {@code null} for a completed one, or if it
+ * was claimed without a description
  */
-public record StoredKey(State state, String token, Duration remaining, @Nullable StoredResponse response) {
+public record StoredKey(State state, String token, Duration remaining, @Nullable StoredResponse response,
+		@Nullable RunDescription run) {
 
 	/**
 	 * Creates a claimed key.
 	 * @param token the token that owns it
 	 * @param lease how long the claim holds unless renewed; zero or more
+	 * @param run what runs under it, or {@code null} if that is unknown
 	 * @return the key
 	 */
-	public static StoredKey pending(String token, Duration lease) {
-		return new StoredKey(State.PENDING, token, lease, null);
+	public static StoredKey pending(String token, Duration lease, @Nullable RunDescription run) {
+		return new StoredKey(State.PENDING, token, lease, null, run);
 	}
 
 	/**
@@ -32,7 +36,7 @@ public record StoredKey(State state, String token, Duration remaining, @Nullable
 	 * @return the key
 	 */
 	public static StoredKey completed(String token, Duration retention, StoredResponse response) {
-		return new StoredKey(State.COMPLETED, token, retention, response);
+		return new StoredKey(State.COMPLETED, token, retention, response, null);
 	}
 
 	/**

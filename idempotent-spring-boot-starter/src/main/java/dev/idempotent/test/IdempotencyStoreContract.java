@@ -4,16 +4,20 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStore.PendingKeys;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.assertj.core.api.Condition;
@@ -24,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opentest4j.TestAbortedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -40,6 +45,8 @@ public abstract class IdempotencyStoreContract {
 	private static final Fingerprint OTHER_REQUEST = fingerprint("other request");
 
 	private static final StoredResponse RESPONSE = response("response");
+
+	private static final RunDescription RUN = new RunDescription("pay", "1@node", false);
 
 	private static final Duration RETENTION = Duration.ofMinutes(5);
 
@@ -476,6 +483,99 @@ public abstract class IdempotencyStoreContract {
 		store().claim(key, REQUEST, "rival", MINUTE);
 		assertThat(store().release(key, found.token())).isFalse();
 		assertThat(store().renew(key, "rival", MINUTE)).isTrue();
+	}
+
+	@Test
+	void keepsWhatRunsUnderAKeyUntilItIsCompleted() {
+		IdempotencyKey key = uniqueKey();
+		RunDescription longer = new RunDescription("an operation with a longer name", "1@another node", false);
+		assertThat(store().claim(key, REQUEST, "owner", MINUTE, RUN)).isEqualTo(new Claim.Acquired());
+		assumeThat(Objects.requireNonNull(find(key)).run()).isNotNull();
+		assertThat(store().claim(key, REQUEST, "rival", MINUTE, longer)).isInstanceOf(Claim.Pending.class);
+		assertThat(store().claim(key, OTHER_REQUEST, "rival", MINUTE, longer)).isInstanceOf(Claim.Mismatched.class);
+		assertThat(store().claim(key, REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
+		assertThat(store().claim(key, OTHER_REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Mismatched.class);
+		assertThat(store().claim(key, REQUEST, "owner", MINUTE, RUN)).isEqualTo(new Claim.Acquired());
+		assertThat(store().renew(key, "owner", MINUTE)).isTrue();
+		assertThat(Objects.requireNonNull(find(key)).run()).isEqualTo(RUN);
+		assertThat(complete(key, "owner")).isTrue();
+		assertThat(Objects.requireNonNull(find(key)).run()).isNull();
+		assertThat(store().claim(key, REQUEST, "rival", MINUTE, longer)).is(completed(RESPONSE));
+		assertThat(store().claim(key, OTHER_REQUEST, "rival", MINUTE, longer)).isEqualTo(new Claim.Mismatched(null));
+	}
+
+	@Test
+	void readsAClaimWithoutADescription() {
+		IdempotencyKey key = uniqueKey();
+		claim(key, "owner");
+		assertThat(Objects.requireNonNull(find(key)).run()).isNull();
+		assertThat(store().claim(key, REQUEST, "rival", MINUTE, RUN)).isInstanceOf(Claim.Pending.class);
+		assertThat(store().claim(key, OTHER_REQUEST, "rival", MINUTE, RUN)).isInstanceOf(Claim.Mismatched.class);
+		assertThat(listed(key, MINUTE)).isNotNull().extracting(StoredKey::run).isNull();
+		assertThat(complete(key, "owner")).isTrue();
+	}
+
+	@Test
+	void describesTheClaimThatHasTakenAKeyOver() {
+		IdempotencyKey key = uniqueKey();
+		store().claim(key, REQUEST, "gone", INSTANT, RUN);
+		RunDescription successor = new RunDescription("place", "2@node", true);
+		await().until(() -> store().claim(key, REQUEST, "owner", MINUTE, successor).isAcquired());
+		assumeThat(Objects.requireNonNull(find(key)).run()).isNotNull();
+		assertThat(Objects.requireNonNull(find(key)).run()).isEqualTo(successor);
+	}
+
+	@Test
+	void listsAKeyWhileAClaimHoldsIt() {
+		IdempotencyKey completed = uniqueKey();
+		IdempotencyKey released = uniqueKey();
+		store().claim(completed, REQUEST, "owner", MINUTE, RUN);
+		store().claim(released, REQUEST, "another", MINUTE, RUN);
+		StoredKey found = Objects.requireNonNull(listed(completed, MINUTE));
+		assertThat(found.state()).isEqualTo(StoredKey.State.PENDING);
+		assertThat(found.token()).isEqualTo("owner");
+		assertThat(found.remaining()).isPositive().isLessThanOrEqualTo(MINUTE);
+		assertThat(found.response()).isNull();
+		assertThat(found).isEqualTo(StoredKey.pending("owner", found.remaining(), found.run()));
+		assertThat(listed(released, MINUTE)).isNotNull();
+		complete(completed, "owner");
+		store().release(released, "another");
+		assertThat(listed(completed, MINUTE)).isNull();
+		assertThat(listed(released, MINUTE)).isNull();
+	}
+
+	@Test
+	void neverListsAKeyWhoseLeaseHasEnded() {
+		IdempotencyKey key = uniqueKey();
+		IdempotencyKey witness = uniqueKey();
+		store().claim(witness, REQUEST, "owner", MINUTE, RUN);
+		store().claim(key, REQUEST, "gone", INSTANT, RUN);
+		listed(key, MINUTE);
+		awaitTheEndOfALease();
+		assertThat(listed(witness, MINUTE)).isNotNull();
+		assertThat(listed(key, MINUTE)).isNull();
+	}
+
+	@Test
+	void tellsWhetherItHasListedEachKey() {
+		List<IdempotencyKey> keys = Stream.generate(IdempotencyStoreContract::uniqueKey).limit(3).toList();
+		keys.forEach((key) -> store().claim(key, REQUEST, "owner", MINUTE, RUN));
+		keys.forEach((key) -> listed(key, MINUTE));
+		PendingKeys two = Objects.requireNonNull(store().findPending(2));
+		assertThat(two.keys()).hasSizeLessThanOrEqualTo(2);
+		assertThat(two.within()).isNotNull();
+		assertThat(Objects.requireNonNull(store().findPending(10_000)).keys()).containsKeys(keys.get(0), keys.get(1),
+				keys.get(2));
+	}
+
+	/**
+	 * Announces a key, and looks for it in the list.
+	 */
+	private @Nullable StoredKey listed(IdempotencyKey key, Duration lease) {
+		store().announce(Map.of(key, lease));
+		PendingKeys pending = store().findPending(10_000);
+		assumeThat(pending).isNotNull();
+		return Objects.requireNonNull(pending).keys().get(key);
 	}
 
 	static IdempotencyKey uniqueKey() {

@@ -3,13 +3,17 @@ package dev.idempotent.test;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
@@ -40,14 +44,24 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 	}
 
 	@Override
-	public synchronized Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+		return claimAs(key, fingerprint, token, lease, null);
+	}
+
+	@Override
+	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease, RunDescription run) {
+		return claimAs(key, fingerprint, token, lease, run);
+	}
+
+	private synchronized Claim claimAs(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+			@Nullable RunDescription run) {
 		Entry entry = entry(key);
 		if (entry == null) {
-			this.entries.put(key, new Entry(token, fingerprint, null, in(lease)));
+			this.entries.put(key, new Entry(token, fingerprint, null, in(lease), run));
 			return new Claim.Acquired();
 		}
 		if (entry.isHeldBy(token)) {
-			this.entries.put(key, new Entry(token, entry.fingerprint(), null, in(lease)));
+			this.entries.put(key, entry.until(in(lease)));
 			return new Claim.Acquired();
 		}
 		Duration remaining = Duration.between(this.clock.instant(), entry.end());
@@ -63,7 +77,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 			StoredResponse response, Duration retention) {
 		Entry entry = entry(key);
 		if (entry == null || entry.isHeldBy(token)) {
-			this.entries.put(key, new Entry(token, fingerprint, response, in(retention)));
+			this.entries.put(key, new Entry(token, fingerprint, response, in(retention), null));
 			return true;
 		}
 		return entry.token().equals(token);
@@ -84,7 +98,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 		if (entry == null || !entry.isHeldBy(token)) {
 			return false;
 		}
-		this.entries.put(key, new Entry(token, entry.fingerprint(), null, in(lease)));
+		this.entries.put(key, entry.until(in(lease)));
 		return true;
 	}
 
@@ -102,6 +116,20 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 			this.entries.remove(key);
 		}
 		return free;
+	}
+
+	@Override
+	public synchronized PendingKeys findPending(int atMost) {
+		Instant now = this.clock.instant();
+		List<Map.Entry<IdempotencyKey, Entry>> pending = this.entries.entrySet()
+			.stream()
+			.filter((each) -> each.getValue().response() == null && now.isBefore(each.getValue().end()))
+			.sorted(Comparator.comparing((each) -> each.getValue().end()))
+			.toList();
+		Map<IdempotencyKey, StoredKey> keys = new LinkedHashMap<>();
+		pending.stream().limit(atMost).forEach((each) -> keys.put(each.getKey(), each.getValue().at(now)));
+		return new PendingKeys(keys, (pending.size() <= atMost) ? null
+				: Duration.between(now, pending.get(Math.max(0, atMost - 1)).getValue().end()));
 	}
 
 	@Override
@@ -126,7 +154,12 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 		return this.clock.instant().plus(time);
 	}
 
-	private record Entry(String token, Fingerprint fingerprint, @Nullable StoredResponse response, Instant end) {
+	private record Entry(String token, Fingerprint fingerprint, @Nullable StoredResponse response, Instant end,
+			@Nullable RunDescription run) {
+
+		Entry until(Instant later) {
+			return new Entry(this.token, this.fingerprint, this.response, later, this.run);
+		}
 
 		boolean isHeldBy(String claimant) {
 			return this.response == null && this.token.equals(claimant);
@@ -139,7 +172,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 		StoredKey at(Instant now) {
 			Duration remaining = Duration.between(now, this.end);
 			return (this.response != null) ? StoredKey.completed(this.token, remaining, this.response)
-					: StoredKey.pending(this.token, remaining);
+					: StoredKey.pending(this.token, remaining, this.run);
 		}
 
 	}

@@ -27,6 +27,10 @@ public final class Samples {
 		return StoredResponse.of(text.getBytes(StandardCharsets.UTF_8));
 	}
 
+	public static RunDescription run() {
+		return new RunDescription("sample", "1@here", false);
+	}
+
 	public static IdempotencyObserver.Operation operation() {
 		return new IdempotencyObserver.Operation(IdempotencyObserver.Operation.Kind.METHOD, "sample", Guarantee.LEASE);
 	}

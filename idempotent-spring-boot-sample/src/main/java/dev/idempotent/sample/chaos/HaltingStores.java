@@ -1,11 +1,13 @@
 package dev.idempotent.sample.chaos;
 
 import java.time.Duration;
+import java.util.Map;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +35,22 @@ class HaltingStores implements BeanPostProcessor {
 		@Override
 		public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
 			return this.store.claim(key, fingerprint, token, lease);
+		}
+
+		@Override
+		public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+				RunDescription run) {
+			return this.store.claim(key, fingerprint, token, lease, run);
+		}
+
+		@Override
+		public void announce(Map<IdempotencyKey, Duration> pending) {
+			this.store.announce(pending);
+		}
+
+		@Override
+		public @Nullable PendingKeys findPending(int atMost) {
+			return this.store.findPending(atMost);
 		}
 
 		@Override

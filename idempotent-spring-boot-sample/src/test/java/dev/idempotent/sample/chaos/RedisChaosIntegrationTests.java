@@ -76,7 +76,8 @@ class RedisChaosIntegrationTests {
 		Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> this.redis.hasKey("orders"));
 		int before = wipes(this.shop.get("/api/chaos/redis"));
 		assertThat(wipes(chaos("wipe"))).isEqualTo(before + 1);
-		assertThat(this.redis.keys("*")).containsExactly("orders");
+		// A slow run may announce itself again.
+		assertThat(this.redis.keys("*")).filteredOn((name) -> !name.endsWith("running")).containsExactly("orders");
 		HttpResponse<String> retry = order("/api/orders", this.key);
 		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
 		assertThat(retry.body()).isEqualTo(first.body());

@@ -17,6 +17,7 @@ import dev.idempotent.idempotency.IdempotencyKey.Kind;
 import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
@@ -24,6 +25,8 @@ import dev.idempotent.idempotency.engine.KeyAdministration;
 import dev.idempotent.idempotency.engine.KeyAdministration.FoundKey;
 import dev.idempotent.idempotency.engine.KeyAdministration.KeyChange;
 import dev.idempotent.idempotency.engine.KeyAdministration.KeyState;
+import dev.idempotent.idempotency.engine.KeyAdministration.RunningKey;
+import dev.idempotent.idempotency.engine.KeyAdministration.RunningKeys;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.token.OneTimeTokens;
@@ -45,7 +48,7 @@ import org.springframework.context.ApplicationEventPublisher;
  */
 @WebEndpoint(id = "idempotency")
 @RegisterReflectionForBinding({ IdempotencyEndpoint.Overview.class, IdempotencyEndpoint.Changed.class,
-		IdempotencyEndpoint.KeyAnswer.class })
+		IdempotencyEndpoint.KeyAnswer.class, IdempotencyEndpoint.RunningAnswer.class })
 final class IdempotencyEndpoint extends OperatorEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
@@ -54,6 +57,16 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 	 * How many keys are counted.
 	 */
 	private static final int MAX_COUNT = 10_000;
+
+	/**
+	 * How many keys are read for a list of running ones.
+	 */
+	private static final int MAX_READ = 10_000;
+
+	/**
+	 * The place of the list among the keys, none of which has such a digest.
+	 */
+	private static final String RUNNING = "running";
 
 	private static final int NOT_IMPLEMENTED = 501;
 
@@ -93,9 +106,56 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 						this.engine.oldestUnsettled().toString(), this.keys.count(MAX_COUNT)));
 	}
 
+	/**
+	 * Finds a key by its digest, or lists the running ones.
+	 * @param digest the digest, or {@code running}
+	 * @param operation lists only runs whose operation contains this
+	 * @param instance lists only runs whose instance contains this
+	 * @param traceId lists only runs whose trace contains this
+	 * @param limit how many runs to list
+	 */
 	@ReadOperation
-	WebEndpointResponse<?> key(@Selector String digest) {
-		return answer(() -> find(digest(digest)));
+	WebEndpointResponse<?> key(@Selector String digest, @Nullable String operation, @Nullable String instance,
+			@Nullable String traceId, @Nullable String limit) {
+		return answer(() -> {
+			if (digest.equals(RUNNING)) {
+				return running(stated("operation", operation), stated("instance", instance), stated("traceId", traceId),
+						limit(limit));
+			}
+			return find(digest(digest));
+		});
+	}
+
+	private RunningAnswer running(@Nullable String operation, @Nullable String instance, @Nullable String traceId,
+			int limit) {
+		RunningKeys running = this.keys.running(this.engine.announceRuns(MAX_READ), MAX_READ);
+		List<RunningFacts> matching = running.keys()
+			.stream()
+			.map(RunningFacts::of)
+			.filter((run) -> contains(run.operation(), operation))
+			.filter((run) -> contains(run.instance(), instance))
+			.filter((run) -> contains(run.traceId(), traceId))
+			.toList();
+		boolean complete = running.ofAllInstances() && running.within() == null && matching.size() <= limit;
+		return new RunningAnswer(matching.stream().limit(limit).toList(), matching.size(), complete,
+				meaning(running, matching.size() > limit));
+	}
+
+	private static boolean contains(@Nullable String text, @Nullable String part) {
+		return part == null || (text != null && text.contains(part));
+	}
+
+	private String meaning(RunningKeys running, boolean limited) {
+		String meaning = !running.storeAnswered() ? "The store did not respond: these are the runs of this instance"
+				: !running.ofAllInstances() ? "The store cannot list keys: these are the runs of this instance"
+						: (running.within() == null) ? "These are the claims of all instances"
+								: "These are the claims of all instances whose leases end within " + running.within()
+										+ "; there are too many keys to read the others";
+		if (running.ofAllInstances() && this.engine.storesInDatabase()) {
+			meaning += ". Under Guarantee.TRANSACTION, only the runs of this instance are known until they commit";
+		}
+		return limited ? meaning + ". Only the oldest are shown: set 'limit', 'operation', 'instance' or 'traceId'"
+				: meaning;
 	}
 
 	/**
@@ -389,6 +449,48 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 	}
 
 	/**
+	 * The answer to a request for the running keys.
+	 *
+	 * @param running the oldest runs, the longest claimed first
+	 * @param number how many runs match
+	 * @param complete whether these are all of them
+	 * @param meaning what is listed
+	 */
+	record RunningAnswer(List<RunningFacts> running, int number, boolean complete, String meaning) {
+	}
+
+	/**
+	 * What is known of a run.
+	 *
+	 * @param digest the digest of its key
+	 * @param operation the name of the operation, or {@code null} if it is unknown
+	 * @param instance the process that has claimed the key, or {@code null} if it is
+	 * unknown
+	 * @param since when it claimed the key, in ISO-8601 format, or {@code null} if it is
+	 * unknown
+	 * @param remaining how long the lease lasts from now on, in ISO-8601 format;
+	 * {@code null} in the place {@code instance}
+	 * @param guarantee the guarantee of the run, or {@code null} if it is unknown
+	 * @param traceId the trace of the run, or {@code null} without one
+	 * @param place where the claim was found: {@code database}, {@code store} or
+	 * {@code instance}
+	 */
+	record RunningFacts(String digest, @Nullable String operation, @Nullable String instance, @Nullable String since,
+			@Nullable String remaining, @Nullable Guarantee guarantee, @Nullable String traceId, String place) {
+
+		static RunningFacts of(RunningKey key) {
+			RunDescription run = key.run();
+			RunOrigin origin = key.origin();
+			Duration remaining = key.remaining();
+			return new RunningFacts(key.key().digest(), (run != null) ? run.operation() : null,
+					(run != null) ? run.instance() : null, (origin != null) ? origin.since().toString() : null,
+					(remaining != null) ? remaining.toString() : null, (origin != null) ? origin.guarantee() : null,
+					(origin != null) ? origin.traceId() : null, key.place().name().toLowerCase(Locale.ROOT));
+		}
+
+	}
+
+	/**
 	 * What is known of a key in one place.
 	 *
 	 * @param state whether the work runs or is done
@@ -398,15 +500,19 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 	 * format
 	 * @param guarantee the guarantee of the run, or {@code null} if it is unknown
 	 * @param traceId the trace of the run, or {@code null} without one
+	 * @param operation what runs, or {@code null} if the work is done or it is unknown
+	 * @param instance the process that has claimed the key, or {@code null} likewise
 	 */
 	record Facts(StoredKey.State state, @Nullable String since, String remaining, @Nullable Guarantee guarantee,
-			@Nullable String traceId) {
+			@Nullable String traceId, @Nullable String operation, @Nullable String instance) {
 
 		static Facts of(KeyState key) {
 			RunOrigin origin = key.origin();
-			String remaining = key.remaining().toString();
-			return (origin == null) ? new Facts(key.state(), null, remaining, null, null) : new Facts(key.state(),
-					origin.since().toString(), remaining, origin.guarantee(), origin.traceId());
+			RunDescription run = key.run();
+			return new Facts(key.state(), (origin != null) ? origin.since().toString() : null,
+					key.remaining().toString(), (origin != null) ? origin.guarantee() : null,
+					(origin != null) ? origin.traceId() : null, (run != null) ? run.operation() : null,
+					(run != null) ? run.instance() : null);
 		}
 
 		/**
@@ -419,6 +525,12 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 			}
 			if (this.guarantee != null) {
 				data.put("guarantee", this.guarantee.name());
+			}
+			if (this.operation != null) {
+				data.put("operation", this.operation);
+			}
+			if (this.instance != null) {
+				data.put("instance", this.instance);
 			}
 		}
 

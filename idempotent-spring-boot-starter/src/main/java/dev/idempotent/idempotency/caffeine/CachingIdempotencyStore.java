@@ -2,7 +2,9 @@ package dev.idempotent.idempotency.caffeine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -12,6 +14,7 @@ import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
@@ -54,12 +57,21 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+		return claim(key, fingerprint, () -> this.store.claim(key, fingerprint, token, lease));
+	}
+
+	@Override
+	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease, RunDescription run) {
+		return claim(key, fingerprint, () -> this.store.claim(key, fingerprint, token, lease, run));
+	}
+
+	private Claim claim(IdempotencyKey key, Fingerprint fingerprint, Supplier<Claim> claimInStore) {
 		Entry entry = this.entries.getIfPresent(key);
 		// Another fingerprint may have another format version: the store compares.
 		if (entry != null && entry.fingerprint().equals(fingerprint)) {
 			return new Claim.Completed(entry.response(), entry.timeToLive());
 		}
-		Claim claim = this.store.claim(key, fingerprint, token, lease);
+		Claim claim = claimInStore.get();
 		if (claim instanceof Claim.Completed completed) {
 			cache(key, fingerprint, completed);
 		}
@@ -99,6 +111,16 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 			this.entries.invalidate(key);
 		}
 		return forgotten;
+	}
+
+	@Override
+	public void announce(Map<IdempotencyKey, Duration> pending) {
+		this.store.announce(pending);
+	}
+
+	@Override
+	public @Nullable PendingKeys findPending(int atMost) {
+		return this.store.findPending(atMost);
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.RunOrigin;
 import org.jspecify.annotations.Nullable;
 
@@ -23,9 +24,10 @@ import org.jspecify.annotations.Nullable;
  * @param token proves the ownership of the key, and contains the origin
  * @param lease how long the claim holds without renewal
  * @param retention how long the response is kept
+ * @param run what runs under the key
  */
 record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origin, String token, Duration lease,
-		Duration retention) {
+		Duration retention, RunDescription run) {
 
 	private static final TokenIds TOKEN_IDS = new TokenIds();
 
@@ -33,9 +35,9 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 	 * Creates a request with a new token.
 	 */
 	static ClaimRequest of(IdempotencyKey key, Fingerprint fingerprint, Guarantee guarantee,
-			@Nullable String traceparent, Duration lease, Duration retention) {
+			@Nullable String traceparent, Duration lease, Duration retention, RunDescription run) {
 		RunOrigin origin = new RunOrigin(Instant.now(), guarantee, traceparent);
-		return new ClaimRequest(key, fingerprint, origin, origin.toToken(TOKEN_IDS.next()), lease, retention);
+		return new ClaimRequest(key, fingerprint, origin, origin.toToken(TOKEN_IDS.next()), lease, retention, run);
 	}
 
 	IdempotencyContext context() {
@@ -44,7 +46,7 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 
 	ClaimRequest withNewToken() {
 		return of(this.key, this.fingerprint, this.origin.guarantee(), this.origin.traceparent(), this.lease,
-				this.retention);
+				this.retention, this.run);
 	}
 
 	/**

@@ -1,8 +1,11 @@
 package dev.idempotent.idempotency.engine;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
@@ -15,8 +18,11 @@ import dev.idempotent.idempotency.IdempotencyObserver.Decision;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.engine.KeyAdministration.RunningKey;
 import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -33,6 +39,11 @@ public final class IdempotencyEngine implements AutoCloseable {
 
 	private final CurrentTrace trace;
 
+	/**
+	 * The name of this process for operators, as a Java virtual machine names itself.
+	 */
+	private final String instance = ProcessHandle.current().pid() + "@" + hostName();
+
 	private final ObservedStore store;
 
 	private final OutageLog databaseOutage = ObservedTransactions.log();
@@ -41,7 +52,9 @@ public final class IdempotencyEngine implements AutoCloseable {
 
 	private final StoreClaim.Leases leases;
 
-	private final RunningClaims running = new RunningClaims();
+	private final RunAnnouncements announcements;
+
+	private final RunningClaims running;
 
 	private final LeasedRuns runs = new LeasedRuns();
 
@@ -78,6 +91,8 @@ public final class IdempotencyEngine implements AutoCloseable {
 		this.trace = trace;
 		this.store = new ObservedStore(store, onStoreFailure, this.observers);
 		this.background = new BackgroundWork(maxRun, this.observers);
+		this.announcements = new RunAnnouncements(this.store, this.background);
+		this.running = this.announcements.running();
 		this.leases = new StoreClaim.Leases(this.store, this.background, maxRun);
 	}
 
@@ -170,6 +185,28 @@ public final class IdempotencyEngine implements AutoCloseable {
 	}
 
 	/**
+	 * The oldest runs in progress in this process, in the order of their start. Announces
+	 * them to the store first, with the keys for which this process has refused a
+	 * request, unless the store is unreachable.
+	 * @param atMost how many runs to return at most
+	 * @return the keys of the runs
+	 */
+	public List<RunningKey> announceRuns(int atMost) {
+		try {
+			this.announcements.announce(Duration.ZERO);
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			LoggerFactory.getLogger(IdempotencyEngine.class)
+				.debug("The claims of this process could not be announced to the store", ex);
+		}
+		return this.running.oldest(atMost, Duration.ZERO)
+			.stream()
+			.map(RunningClaims.Run::request)
+			.map((run) -> new RunningKey(run.key(), RunningKey.Place.INSTANCE, null, run.origin(), run.run()))
+			.toList();
+	}
+
+	/**
 	 * The number of runs in progress in this process.
 	 * @return 0 or more
 	 */
@@ -234,10 +271,27 @@ public final class IdempotencyEngine implements AutoCloseable {
 		return new ObservedTransactions(transactions, this.databaseOutage, this.observers);
 	}
 
+	private static String hostName() {
+		return Stream.of("HOSTNAME", "COMPUTERNAME")
+			.map(System::getenv)
+			.filter((name) -> name != null && !name.isBlank())
+			.findFirst()
+			.orElseGet(IdempotencyEngine::localHostName);
+	}
+
+	private static String localHostName() {
+		try {
+			return InetAddress.getLocalHost().getHostName();
+		}
+		catch (UnknownHostException ex) {
+			return "unknown";
+		}
+	}
+
 	private ClaimRequest request(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention) {
 		return ClaimRequest.of(key, fingerprint, operation.guarantee(), this.trace.traceparentIfAvailable(), lease,
-				retention);
+				retention, new RunDescription(operation.name(), this.instance, false));
 	}
 
 	/**

@@ -3,7 +3,10 @@ package dev.idempotent.idempotency.engine;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -13,8 +16,10 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
+import dev.idempotent.idempotency.IdempotencyStore.PendingKeys;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
@@ -73,6 +78,39 @@ public final class KeyAdministration {
 			}
 			return new FoundKey(KeyState.of(this.envelope, key, inDatabase), null, false);
 		}
+	}
+
+	/**
+	 * Lists the keys whose work is running, or whose owner has died: those in the store,
+	 * and the runs of this process, of which the store may not know. The steps of a run
+	 * are not listed.
+	 * @param here the runs of this process
+	 * @param atMost how many keys to read at most
+	 * @return the keys, the longest claimed first
+	 */
+	public RunningKeys running(List<RunningKey> here, int atMost) {
+		Map<IdempotencyKey, RunningKey> running = new LinkedHashMap<>();
+		PendingKeys pending = null;
+		boolean answered = true;
+		try {
+			pending = this.store.findPending(atMost);
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			answered = false;
+		}
+		if (pending != null) {
+			RunningKey.Place place = this.store.isDatabase() ? RunningKey.Place.DATABASE : RunningKey.Place.STORE;
+			pending.keys()
+				.forEach((key, found) -> running.put(key,
+						new RunningKey(key, place, found.remaining(), RunOrigin.ofToken(found.token()), found.run())));
+			running.values().removeIf((key) -> key.run() != null && key.run().step());
+		}
+		here.forEach((run) -> running.putIfAbsent(run.key(), run));
+		List<RunningKey> oldestFirst = running.values()
+			.stream()
+			.sorted(Comparator.comparing(RunningKey::since, Comparator.nullsFirst(Comparator.naturalOrder())))
+			.toList();
+		return new RunningKeys(oldestFirst, pending != null, answered, (pending != null) ? pending.within() : null);
 	}
 
 	/**
@@ -241,14 +279,72 @@ public final class KeyAdministration {
 	}
 
 	/**
+	 * The keys whose work is running.
+	 *
+	 * @param keys the keys, the longest claimed first
+	 * @param ofAllInstances whether the store has listed keys, and not only this process
+	 * its own
+	 * @param storeAnswered {@code false} if the store was unreachable
+	 * @param within {@code null} if the store has listed all of its keys; else how long
+	 * the leases of the listed keys last at most, while others may last longer
+	 */
+	public record RunningKeys(List<RunningKey> keys, boolean ofAllInstances, boolean storeAnswered,
+			@Nullable Duration within) {
+	}
+
+	/**
+	 * A key whose work is running, or whose owner has died.
+	 *
+	 * @param key the key
+	 * @param place where it was found
+	 * @param remaining how long the lease lasts from now on; {@code null} if only this
+	 * process knows of the run
+	 * @param origin where the run comes from, or {@code null} if it is unknown
+	 * @param run what runs, or {@code null} if it is unknown
+	 */
+	public record RunningKey(IdempotencyKey key, Place place, @Nullable Duration remaining, @Nullable RunOrigin origin,
+			@Nullable RunDescription run) {
+
+		private @Nullable Instant since() {
+			return (this.origin != null) ? this.origin.since() : null;
+		}
+
+		/**
+		 * Where a running key was found.
+		 */
+		public enum Place {
+
+			/**
+			 * In the database.
+			 */
+			DATABASE,
+
+			/**
+			 * In the store outside of the database.
+			 */
+			STORE,
+
+			/**
+			 * In this process only: its transaction is not committed, or the store has
+			 * not granted the claim.
+			 */
+			INSTANCE
+
+		}
+
+	}
+
+	/**
 	 * The state of a key in one place, for operators.
 	 *
 	 * @param state the state
 	 * @param remaining how long the lease or the retention lasts from now on
 	 * @param origin where the run comes from, or {@code null} if it is unknown
 	 * @param replayable whether a completed key has a response that can be read
+	 * @param run what runs under a pending key, or {@code null} if it is unknown
 	 */
-	public record KeyState(StoredKey.State state, Duration remaining, @Nullable RunOrigin origin, boolean replayable) {
+	public record KeyState(StoredKey.State state, Duration remaining, @Nullable RunOrigin origin, boolean replayable,
+			@Nullable RunDescription run) {
 
 		/**
 		 * Reads the origin of a completed key from its response: another claimant may
@@ -257,15 +353,16 @@ public final class KeyAdministration {
 		static KeyState of(ResponseEnvelope envelope, IdempotencyKey key, StoredKey stored) {
 			StoredResponse response = stored.response();
 			if (response == null) {
-				return new KeyState(stored.state(), stored.remaining(), RunOrigin.ofToken(stored.token()), false);
+				return new KeyState(stored.state(), stored.remaining(), RunOrigin.ofToken(stored.token()), false,
+						stored.run());
 			}
 			try {
 				return new KeyState(stored.state(), stored.remaining(), ResponseEnvelope.origin(key, response),
-						envelope.decrypt(key, response).isKept());
+						envelope.decrypt(key, response).isKept(), null);
 			}
 			catch (IdempotencyStoreException ex) {
 				// A damaged response is one that an operator wants to forget.
-				return new KeyState(stored.state(), stored.remaining(), RunOrigin.ofToken(stored.token()), false);
+				return new KeyState(stored.state(), stored.remaining(), RunOrigin.ofToken(stored.token()), false, null);
 			}
 		}
 

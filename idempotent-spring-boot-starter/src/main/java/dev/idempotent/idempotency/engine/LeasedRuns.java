@@ -130,7 +130,7 @@ final class LeasedRuns {
 			ClaimRequest request = this.claim.request();
 			IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.STEP, "", "", key().digest(), step);
 			return new ClaimRequest(key, request.fingerprint(), request.origin(), token(), request.lease(),
-					request.retention());
+					request.retention(), request.run().ofStep());
 		}
 
 		/**

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -50,8 +51,8 @@ final class ObservedStore {
 	}
 
 	Claim claim(ClaimRequest request) {
-		return call(StoreVerb.CLAIM,
-				() -> this.store.claim(request.key(), request.fingerprint(), request.token(), request.lease()));
+		return call(StoreVerb.CLAIM, () -> this.store.claim(request.key(), request.fingerprint(), request.token(),
+				request.lease(), request.run()));
 	}
 
 	boolean complete(ClaimRequest request, StoredResponse response, Duration retention) {
@@ -78,6 +79,13 @@ final class ObservedStore {
 			this.observers.leasesRenewed(renewed.size());
 		}
 		return renewed;
+	}
+
+	/**
+	 * Makes PENDING keys known to operators. An outage is neither begun nor ended by it.
+	 */
+	void announce(Map<IdempotencyKey, Duration> pending) {
+		this.store.announce(pending);
 	}
 
 	/**
@@ -116,6 +124,13 @@ final class ObservedStore {
 	 */
 	boolean isDispensable() {
 		return this.onFailure == OnStoreFailure.PROCEED;
+	}
+
+	/**
+	 * Returns whether the last call that waited for the store has failed.
+	 */
+	boolean isInOutage() {
+		return this.outage.isOpen();
 	}
 
 	/**

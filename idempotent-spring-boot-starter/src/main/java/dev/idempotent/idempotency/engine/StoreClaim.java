@@ -112,14 +112,20 @@ final class StoreClaim {
 	 */
 	Claim claim() {
 		if (isStoreSkipped()) {
-			this.run = this.running.begin(this.request.key());
+			this.run = this.running.begin(this.request);
 			return new Claim.Acquired();
 		}
 		this.called = true;
 		Claim claim = askStore();
 		if (claim.isAcquired()) {
-			this.run = this.running.begin(this.request.key());
+			this.run = this.running.begin(this.request);
 			beginRenewals();
+		}
+		else if (claim instanceof Claim.Pending pending) {
+			this.running.refuse(this.request.key(), pending.remainingLease());
+		}
+		else if (claim instanceof Claim.Mismatched mismatched && mismatched.remainingLease() != null) {
+			this.running.refuse(this.request.key(), mismatched.remainingLease());
 		}
 		return claim;
 	}
@@ -147,7 +153,7 @@ final class StoreClaim {
 	void skipStore() {
 		this.called = false;
 		this.outdated = true;
-		this.run = this.running.begin(this.request.key());
+		this.run = this.running.begin(this.request);
 	}
 
 	/**
@@ -318,7 +324,7 @@ final class StoreClaim {
 	private void endRun() {
 		RunningClaims.Run begun = this.run;
 		if (begun != null) {
-			this.running.end(this.request.key(), begun);
+			this.running.end(begun);
 		}
 	}
 

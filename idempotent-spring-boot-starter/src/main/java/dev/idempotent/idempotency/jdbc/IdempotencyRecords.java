@@ -6,9 +6,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,7 +20,10 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
+import dev.idempotent.idempotency.IdempotencyStore.PendingKeys;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
+import dev.idempotent.idempotency.RunDescription;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
@@ -80,11 +85,27 @@ final class IdempotencyRecords {
 	 */
 	Claim claim(RecordStatements statements, IdempotencyKey key, Fingerprint fingerprint, String token,
 			@Nullable StoredResponse response, Duration duration, @Nullable Duration lockTimeout) {
+		return claim(statements, key, fingerprint, token, response != null,
+				(response != null) ? response.bytes() : null, duration, lockTimeout);
+	}
+
+	/**
+	 * Claims an absent or expired key, or returns its state.
+	 * @param run what runs under the key, which takes the place of a response until there
+	 * is one; {@code null} if it is unknown
+	 */
+	Claim claimPending(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
+			@Nullable RunDescription run, Duration lease, @Nullable Duration lockTimeout) {
+		return claim(statements(connection), key, fingerprint, token, false, (run != null) ? run.toBytes() : null,
+				lease, lockTimeout);
+	}
+
+	private static Claim claim(RecordStatements statements, IdempotencyKey key, Fingerprint fingerprint, String token,
+			boolean completed, byte @Nullable [] bytes, Duration duration, @Nullable Duration lockTimeout) {
 		RecordSql sql = statements.sql();
-		byte[] bytes = (response != null) ? response.bytes() : null;
 		for (int i = 0; i < ATTEMPTS; i++) {
 			if (statements.insert(lockTimeout, key.digest(), token, fingerprint.version(), fingerprint.digest(),
-					bytes != null, bytes, duration.toMillis())) {
+					completed, bytes, duration.toMillis())) {
 				return new Claim.Acquired();
 			}
 			RecordRow row = statements.find(key);
@@ -96,7 +117,7 @@ final class IdempotencyRecords {
 			}
 			if (row.isExpired()
 					? statements.change(sql.takeOver(), lockTimeout, token, fingerprint.version(), fingerprint.digest(),
-							bytes != null, bytes, duration.toMillis(), key.digest(), row.token())
+							completed, bytes, duration.toMillis(), key.digest(), row.token())
 					: statements.change(sql.renew(), lockTimeout, duration.toMillis(), key.digest(), token)) {
 				return new Claim.Acquired();
 			}
@@ -241,6 +262,16 @@ final class IdempotencyRecords {
 			}
 		}
 		throw contended(key);
+	}
+
+	/**
+	 * Lists PENDING rows among the first to expire.
+	 */
+	PendingKeys findPending(Connection connection, int atMost) {
+		RecordStatements statements = statements(connection);
+		// First: of the rows that are read later, the last one remains as long or longer.
+		Duration within = statements.lastRead(atMost);
+		return new PendingKeys(statements.pending(atMost), within);
 	}
 
 	/**
@@ -465,6 +496,37 @@ final class IdempotencyRecords {
 				}
 				return new KeyCount(pending, completed, pending + completed <= atMost);
 			}, atMost + 1);
+		}
+
+		Map<IdempotencyKey, StoredKey> pending(int atMost) {
+			return run(this.sql.pending(), (statement) -> {
+				Map<IdempotencyKey, StoredKey> keys = new LinkedHashMap<>();
+				try (ResultSet rows = statement.executeQuery()) {
+					while (rows.next()) {
+						byte[] description = rows.getBytes(3);
+						keys.put(new IdempotencyKey(rows.getString(1)),
+								StoredKey.pending(rows.getString(2), remaining(rows.getLong(4)),
+										(description != null) ? RunDescription.parse(description) : null));
+					}
+				}
+				return keys;
+			}, atMost);
+		}
+
+		/**
+		 * Reads how long the last of the first rows to expire remains.
+		 * @return {@code null} if there are fewer rows
+		 */
+		@Nullable Duration lastRead(int atMost) {
+			return run(this.sql.lastRead(), (statement) -> {
+				try (ResultSet row = statement.executeQuery()) {
+					return row.next() ? remaining(row.getLong(1)) : null;
+				}
+			}, atMost - 1);
+		}
+
+		private static Duration remaining(long micros) {
+			return Duration.of(Math.max(0, micros), ChronoUnit.MICROS);
 		}
 
 		private boolean changeLimited(String sql, Duration lockTimeout, @Nullable Object... values) {

@@ -18,6 +18,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.jdbc.Database;
@@ -97,10 +98,20 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+		return claimAs(key, fingerprint, token, lease, null);
+	}
+
+	@Override
+	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease, RunDescription run) {
+		return claimAs(key, fingerprint, token, lease, run);
+	}
+
+	private Claim claimAs(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+			@Nullable RunDescription description) {
 		return run(key, (connection) -> {
 			Duration limit = this.records.limitsInOneStatement(connection) ? LOCK_TIMEOUT : null;
 			try {
-				return this.records.claim(connection, key, fingerprint, token, null, lease, limit);
+				return this.records.claimPending(connection, key, fingerprint, token, description, lease, limit);
 			}
 			catch (CannotAcquireLockException ex) {
 				return new Claim.Pending(Duration.ZERO);
@@ -134,6 +145,11 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	@Override
 	public boolean forget(IdempotencyKey key, String token) {
 		return run(key, (connection) -> this.records.forget(connection, key, token, LOCK_TIMEOUT));
+	}
+
+	@Override
+	public PendingKeys findPending(int atMost) {
+		return run(ANY, (connection) -> this.records.findPending(connection, atMost));
 	}
 
 	@Override

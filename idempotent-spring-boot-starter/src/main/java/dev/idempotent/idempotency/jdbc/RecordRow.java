@@ -7,6 +7,7 @@ import java.time.temporal.ChronoUnit;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The row of a key.
  *
- * @param response undefined unless completed
+ * @param response the response of a completed key, or what runs under a pending one
  * @param remaining the time until its lease or retention ends; not positive afterwards
  * @param epoch the epoch of the database that has the row, or {@code null}
  */
@@ -41,7 +42,7 @@ record RecordRow(String token, Fingerprint fingerprint, boolean completed, Store
 
 	StoredKey toStoredKey() {
 		return this.completed ? StoredKey.completed(this.token, this.remaining, this.response)
-				: StoredKey.pending(this.token, this.remaining);
+				: StoredKey.pending(this.token, this.remaining, RunDescription.parse(this.response.bytes()));
 	}
 
 	/**

@@ -25,9 +25,12 @@ import org.jspecify.annotations.Nullable;
  * @param find key
  * @param forget key, token
  * @param count the number of rows to read
+ * @param pending the number of rows to read
+ * @param lastRead that number less one: returns how long the last of these rows remains
  */
 record RecordSql(Database database, Change insert, Change takeOver, String complete, @Nullable String completeOwn,
-		Change renew, String lock, String extend, String release, String find, Change forget, String count) {
+		Change renew, String lock, String extend, String release, String find, Change forget, String count,
+		String pending, String lastRead) {
 
 	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
 			+ "response, expires_at";
@@ -50,7 +53,7 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 		return new RecordSql(database, insert(database, table), takeOver(database, table, update), complete,
 				completeOwn(database, table), renew(database, table, update), lock(database, table),
 				update + "expires_at = " + end + " where key_digest = ?", release, find, forget(database, table),
-				count(database, table));
+				count(database, table), pending(database, table), lastRead(database, table));
 	}
 
 	/**
@@ -137,6 +140,23 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	private static String count(Database database, String table) {
 		return "select completed, count(*) from (select completed from " + table + " where expires_at > "
 				+ database.nowForIndexes() + " limit ?) counted group by completed";
+	}
+
+	/**
+	 * Reads rows in the order of their index, so that no further index is needed: leases
+	 * end long before the retentions of most responses. The responses themselves are not
+	 * read.
+	 */
+	private static String pending(Database database, String table) {
+		return "select key_digest, token, description, " + database.microsUntil("expires_at")
+				+ " from (select key_digest, token, completed, case when completed then null else response end "
+				+ "as description, expires_at from " + table + " where expires_at > " + database.nowForIndexes()
+				+ " order by expires_at limit ?) soonest where not completed";
+	}
+
+	private static String lastRead(Database database, String table) {
+		return "select " + database.microsUntil("expires_at") + " from " + table + " where expires_at > "
+				+ database.nowForIndexes() + " order by expires_at limit 1 offset ?";
 	}
 
 	private static Change forget(Database database, String table) {

@@ -2,7 +2,10 @@ package dev.idempotent.idempotency.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -10,6 +13,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.redis.LuaScript;
@@ -18,7 +22,9 @@ import org.springframework.dao.DataAccessException;
 
 /**
  * Keeps each key as one Redis string with an expiry; every operation is one Lua script
- * and one round trip. Needs Redis 6.2 or Valkey with {@code maxmemory-policy noeviction}.
+ * and one round trip. What {@link #findPending} lists is in a sorted set, which no claim
+ * writes: a script could not write both in a Cluster. Needs Redis 6.2 or Valkey with
+ * {@code maxmemory-policy noeviction}.
  */
 public final class RedisIdempotencyStore implements IdempotencyStore {
 
@@ -33,6 +39,17 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	private static final LuaScript FIND = LuaScript.of(RedisIdempotencyStore.class, "find.lua");
 
 	private static final LuaScript FORGET = LuaScript.of(RedisIdempotencyStore.class, "forget.lua");
+
+	private static final LuaScript ANNOUNCE = LuaScript.of(RedisIdempotencyStore.class, "announce.lua");
+
+	private static final LuaScript ANNOUNCED = LuaScript.of(RedisIdempotencyStore.class, "announced.lua");
+
+	private static final String INDEX = "running";
+
+	/**
+	 * Each key is read by a script of its own: in a Cluster, they are on several servers.
+	 */
+	private static final int MAX_FOUND = 1000;
 
 	private final IdempotencyRedisConnection connection;
 
@@ -51,7 +68,17 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
-		List<?> reply = (List<?>) run(CLAIM, true, key, RedisValue.pending(token, fingerprint), millis(lease));
+		return claimAs(key, fingerprint, token, lease, null);
+	}
+
+	@Override
+	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease, RunDescription run) {
+		return claimAs(key, fingerprint, token, lease, run);
+	}
+
+	private Claim claimAs(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+			@Nullable RunDescription run) {
+		List<?> reply = (List<?>) run(CLAIM, true, key, RedisValue.pending(token, fingerprint, run), millis(lease));
 		String outcome = IdempotencyRedisConnection.outcome(reply);
 		return switch (outcome) {
 			case "ACQUIRED" -> new Claim.Acquired();
@@ -95,14 +122,65 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	}
 
 	@Override
+	public void announce(Map<IdempotencyKey, Duration> pending) {
+		List<byte[]> arguments = new ArrayList<>();
+		pending.forEach((key, lease) -> {
+			arguments.add(bytes(key.digest()));
+			arguments.add(millis(lease));
+		});
+		Object unused = runOnIndex(ANNOUNCE, false, arguments.toArray(byte[][]::new));
+	}
+
+	@Override
+	public PendingKeys findPending(int atMost) {
+		int limit = Math.min(atMost, MAX_FOUND);
+		List<?> announced = (List<?>) runOnIndex(ANNOUNCED, true, bytes(Integer.toString(limit)));
+		Map<IdempotencyKey, StoredKey> pending = new LinkedHashMap<>();
+		for (Object digest : announced.subList(2, announced.size())) {
+			IdempotencyKey key = new IdempotencyKey(new String((byte[]) digest, StandardCharsets.US_ASCII));
+			StoredKey found = findUnlessForeign(key);
+			if (found != null && found.state() == StoredKey.State.PENDING) {
+				pending.put(key, found);
+			}
+		}
+		long within = (Long) announced.get(1);
+		return new PendingKeys(pending, (within >= 0) ? Duration.ofMillis(within) : null);
+	}
+
+	/**
+	 * Another program's value must not hide the other keys.
+	 */
+	private @Nullable StoredKey findUnlessForeign(IdempotencyKey key) {
+		try {
+			return find(key);
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			throw ex;
+		}
+		catch (IdempotencyStoreException ex) {
+			return null;
+		}
+	}
+
+	private Object runOnIndex(LuaScript script, boolean withDetails, byte[]... arguments) {
+		try {
+			return this.connection.run(script, withDetails, bytes(this.keyPrefix + INDEX), arguments);
+		}
+		catch (DataAccessException ex) {
+			throw new IdempotencyStoreUnavailableException(
+					"Redis failed to execute a command for the list of running " + "keys " + this.keyPrefix + INDEX,
+					ex);
+		}
+	}
+
+	@Override
 	public String describe() {
 		return this.connection.describe();
 	}
 
 	private Object run(LuaScript script, boolean withDetails, IdempotencyKey key, byte[]... arguments) {
 		try {
-			byte[] name = (this.keyPrefix + key.digest()).getBytes(StandardCharsets.UTF_8);
-			return this.connection.run(script, withDetails, name, arguments);
+			return this.connection.run(script, withDetails, bytes(this.keyPrefix + key.digest()), arguments);
 		}
 		catch (DataAccessException ex) {
 			throw new IdempotencyStoreUnavailableException("Redis failed to execute a command for key " + key, ex);
@@ -119,7 +197,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
 	private static StoredKey found(RedisValue value, Duration remaining) {
 		return value.isCompleted() ? StoredKey.completed(value.token(), remaining, value.response())
-				: StoredKey.pending(value.token(), remaining);
+				: StoredKey.pending(value.token(), remaining, value.run());
 	}
 
 	private static RedisValue value(IdempotencyKey key, List<?> reply) {
@@ -135,7 +213,11 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	}
 
 	private static byte[] millis(Duration duration) {
-		return Long.toString(duration.toMillis()).getBytes(StandardCharsets.US_ASCII);
+		return bytes(Long.toString(duration.toMillis()));
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	private static IdempotencyStoreException unexpected(IdempotencyKey key, String outcome) {

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
 
@@ -13,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * format (4) | length of the token (1) | token | state (1)
- * | version of the fingerprint (4) | length of its digest (1) | digest | response
+ * | version of the fingerprint (4) | length of its digest (1) | digest | content
  * </pre>
  *
  * The token and the state are in front, so that a script can check them without reading
- * the response.
+ * the content: the response of a completed key, or what runs under a pending one.
  */
 final class RedisValue {
 
@@ -40,21 +41,22 @@ final class RedisValue {
 	private final int state;
 
 	/**
-	 * The index of the response.
+	 * The index of the content.
 	 */
-	private final int response;
+	private final int content;
 
-	private RedisValue(byte[] bytes, int state, int response) {
+	private RedisValue(byte[] bytes, int state, int content) {
 		this.bytes = bytes;
 		this.state = state;
-		this.response = response;
+		this.content = content;
 	}
 
 	/**
 	 * The value of a claimed key.
 	 */
-	static byte[] pending(String token, Fingerprint fingerprint) {
-		return write(token, PENDING, fingerprint, StoredResponse.notKept());
+	static byte[] pending(String token, Fingerprint fingerprint, @Nullable RunDescription run) {
+		return write(token, PENDING, fingerprint,
+				(run != null) ? StoredResponse.of(run.toBytes()) : StoredResponse.notKept());
 	}
 
 	/**
@@ -87,9 +89,9 @@ final class RedisValue {
 			return null;
 		}
 		int state = endOfText(bytes, FORMAT.length);
-		int response = endOfText(bytes, state + 1 + Integer.BYTES);
-		boolean whole = response <= bytes.length && (bytes[state] == PENDING || bytes[state] == COMPLETED);
-		return whole ? new RedisValue(bytes, state, response) : null;
+		int content = endOfText(bytes, state + 1 + Integer.BYTES);
+		boolean whole = content <= bytes.length && (bytes[state] == PENDING || bytes[state] == COMPLETED);
+		return whole ? new RedisValue(bytes, state, content) : null;
 	}
 
 	boolean isCompleted() {
@@ -102,17 +104,21 @@ final class RedisValue {
 	}
 
 	StoredResponse response() {
-		return StoredResponse.of(this.bytes).from(this.response);
+		return StoredResponse.of(this.bytes).from(this.content);
 	}
 
-	private static byte[] write(String token, byte state, Fingerprint fingerprint, StoredResponse response) {
+	@Nullable RunDescription run() {
+		return RunDescription.parse(Arrays.copyOfRange(this.bytes, this.content, this.bytes.length));
+	}
+
+	private static byte[] write(String token, byte state, Fingerprint fingerprint, StoredResponse content) {
 		byte[] owner = token.getBytes(StandardCharsets.UTF_8);
 		byte[] digest = fingerprint.digest().getBytes(StandardCharsets.UTF_8);
 		int head = FORMAT.length + 1 + owner.length + 1 + Integer.BYTES + 1 + digest.length;
-		ByteBuffer value = ByteBuffer.allocate(head + response.size());
+		ByteBuffer value = ByteBuffer.allocate(head + content.size());
 		putText(value.put(FORMAT), owner).put(state).putInt(fingerprint.version());
 		putText(value, digest);
-		response.copyTo(value.array(), head);
+		content.copyTo(value.array(), head);
 		return value.array();
 	}
 

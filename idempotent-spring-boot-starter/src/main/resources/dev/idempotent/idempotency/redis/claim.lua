@@ -23,9 +23,10 @@ if pending and string.sub(value, 1, stored) == string.sub(claim, 1, own) then
   redis.call('PEXPIRE', key, lease)
   return {'ACQUIRED'}
 end
--- The state is followed by the version of the fingerprint and by its digest.
+-- The state is followed by the version of the fingerprint and by its digest with its length.
+local size = 5 + string.byte(claim, own + 5)
 if string.sub(value, stored + 1, stored + 4) == string.sub(claim, own + 1, own + 4)
-    and string.sub(value, stored + 5, stored + #claim - own) ~= string.sub(claim, own + 5) then
+    and string.sub(value, stored + 5, stored + size) ~= string.sub(claim, own + 5, own + size) then
   return pending and {'MISMATCHED', redis.call('PTTL', key)} or {'MISMATCHED'}
 end
 if pending then

@@ -13,6 +13,7 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
@@ -27,6 +28,8 @@ import dev.idempotent.idempotency.engine.FaultyStore.Gate;
 import dev.idempotent.idempotency.engine.FaultyStore.Verb;
 import dev.idempotent.idempotency.engine.KeyAdministration.FoundKey;
 import dev.idempotent.idempotency.engine.KeyAdministration.KeyChange;
+import dev.idempotent.idempotency.engine.KeyAdministration.RunningKey;
+import dev.idempotent.idempotency.engine.KeyAdministration.RunningKeys;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -47,6 +50,8 @@ class KeyAdministrationTests {
 	private static final StoredResponse RESPONSE = Samples.response("response");
 
 	private final FaultyStore store = new FaultyStore(new InMemoryIdempotencyStore(InstantSource.system()));
+
+	private final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore();
 
 	private final FaultyStore database = new FaultyStore(new InMemoryIdempotencyStore(InstantSource.system()));
 
@@ -294,6 +299,84 @@ class KeyAdministrationTests {
 		assertThat(found.inStore()).isNull();
 		assertThat(administration.forget(this.key, null).outcome()).isEqualTo(KeyChange.Outcome.DONE);
 		assertThat(this.database.count(Verb.FORGET, this.key)).isEqualTo(1);
+	}
+
+	@Test
+	void listsTheLongestClaimedKeyFirst() {
+		Instant now = Instant.now();
+		List<IdempotencyKey> keys = List.of(Samples.key(), Samples.key(), Samples.key());
+		List<Integer> ages = List.of(2, 3, 1);
+		for (int i = 0; i < 3; i++) {
+			this.memory.claim(keys.get(i), REQUEST, tokenOf(now.minusSeconds(ages.get(i))), MINUTE, Samples.run());
+		}
+		try (IdempotencyEngine engine = engine(this.memory)) {
+			assertThat(running(this.memory, engine).keys()).extracting(RunningKey::key)
+				.containsExactly(keys.get(1), keys.get(0), keys.get(2));
+		}
+	}
+
+	@Test
+	void listsARunOnceAndWithoutItsSteps() {
+		try (IdempotencyEngine engine = engine(this.memory)) {
+			Claimant run = engine.claimant(Samples.operation(), this.key, REQUEST, MINUTE, MINUTE);
+			run.claim();
+			IdempotencyContext.bind(run.context());
+			StepClaimant step = engine.step("charge");
+			step.claim();
+			IdempotencyContext.bind(null);
+			assertThat(Objects.requireNonNull(this.memory.find(step.context().key())).run())
+				.isEqualTo(Objects.requireNonNull(Objects.requireNonNull(this.memory.find(this.key)).run()).ofStep());
+			assertThat(running(this.memory, engine).keys()).singleElement().satisfies((key) -> {
+				assertThat(key.key()).isEqualTo(this.key);
+				assertThat(key.place()).isEqualTo(RunningKey.Place.STORE);
+				assertThat(Objects.requireNonNull(key.run()).operation()).isEqualTo("sample");
+			});
+			step.release();
+			run.release();
+			assertThat(running(this.memory, engine).keys()).isEmpty();
+		}
+	}
+
+	@Test
+	void listsTheRunsOfThisProcessIfTheStoreCannot() {
+		IdempotencyStore silent = new ForwardingStore() {
+
+			@Override
+			protected IdempotencyStore target() {
+				return KeyAdministrationTests.this.memory;
+			}
+
+			@Override
+			public PendingKeys findPending(int atMost) {
+				throw new IdempotencyStoreUnavailableException("No reply", null);
+			}
+
+		};
+		// This one has no list.
+		for (IdempotencyStore place : List.of(this.store, silent)) {
+			IdempotencyKey running = Samples.key();
+			try (IdempotencyEngine engine = engine(place)) {
+				Claimant run = engine.claimant(Samples.operation(), running, REQUEST, MINUTE, MINUTE);
+				run.claim();
+				RunningKeys listed = running(place, engine);
+				assertThat(listed.ofAllInstances()).isFalse();
+				assertThat(listed.storeAnswered()).isEqualTo(place == this.store);
+				assertThat(listed.keys()).singleElement().satisfies((key) -> {
+					assertThat(key.key()).isEqualTo(running);
+					assertThat(key.place()).isEqualTo(RunningKey.Place.INSTANCE);
+					assertThat(key.remaining()).isNull();
+				});
+				run.release();
+			}
+		}
+	}
+
+	private static RunningKeys running(IdempotencyStore place, IdempotencyEngine engine) {
+		return new KeyAdministration(place, List::of, PayloadEncryption.NONE).running(engine.announceRuns(100), 100);
+	}
+
+	private static IdempotencyEngine engine(IdempotencyStore place) {
+		return new IdempotencyEngine(place, OnStoreFailure.REJECT, MINUTE);
 	}
 
 	private Claim claimIn(IdempotencyStore place, String token) {

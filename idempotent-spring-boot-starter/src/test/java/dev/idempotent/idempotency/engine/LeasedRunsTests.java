@@ -38,7 +38,7 @@ class LeasedRunsTests {
 	private static LeasedRuns.Run run() {
 		Duration hour = Duration.ofHours(1);
 		ClaimRequest request = ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
-				hour, hour);
+				hour, hour, Samples.run());
 		StoreClaim claim = mock();
 		given(claim.request()).willReturn(request);
 		return new LeasedRuns.Run(claim, System.nanoTime());

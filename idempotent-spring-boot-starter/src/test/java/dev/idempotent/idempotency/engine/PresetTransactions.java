@@ -42,7 +42,7 @@ final class PresetTransactions implements IdempotencyTransactions {
 	 */
 	static Claim.Completed completed(StoredResponse response, Duration retention) {
 		ClaimRequest run = ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.TRANSACTION, null,
-				retention, retention);
+				retention, retention, Samples.run());
 		return new Claim.Completed(new ResponseEnvelope(PayloadEncryption.NONE).encrypt(run, response), retention);
 	}
 

@@ -127,7 +127,7 @@ class StoreClaimTests {
 
 	private static StoreClaim claim(StoreClaim.Leases leases, Duration lease) {
 		ClaimRequest request = ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
-				lease, lease);
+				lease, lease, Samples.run());
 		return new StoreClaim(request, true, leases, new RunningClaims());
 	}
 

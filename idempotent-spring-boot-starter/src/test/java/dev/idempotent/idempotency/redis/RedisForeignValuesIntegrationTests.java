@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Fingerprint;
@@ -14,6 +15,7 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -114,6 +116,17 @@ class RedisForeignValuesIntegrationTests {
 			assertThat(template.getExpire(this.name)).isEqualTo(-1);
 		}
 		template.delete(this.name);
+	}
+
+	@Test
+	void listsTheOtherKeys() {
+		IdempotencyKey other = Samples.key();
+		store.claim(other, REQUEST, "owner", Duration.ofMinutes(1), Samples.run());
+		template.opsForValue().set(this.name, "PENDING", Duration.ofMinutes(1));
+		store.announce(Map.of(this.key, Duration.ofMinutes(1), other, Duration.ofMinutes(1)));
+		assertThat(Objects.requireNonNull(store.findPending(1000)).keys()).containsKey(other)
+			.doesNotContainKey(this.key);
+		template.delete(PREFIX + "running");
 	}
 
 	private void assertThatTheStoreRefuses(StoreVerb verb) {

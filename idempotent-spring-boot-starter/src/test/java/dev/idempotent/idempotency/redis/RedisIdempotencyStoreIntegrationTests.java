@@ -1,19 +1,26 @@
 package dev.idempotent.idempotency.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.RealRedis;
@@ -22,11 +29,15 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.script.RedisScript;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link RedisIdempotencyStore}.
@@ -134,6 +145,83 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 		assertThat(commands(() -> store.claim(this.key, OTHER_REQUEST, "rival", MINUTE))).containsOnlyKeys("get");
 		assertThat(commands(() -> store.find(this.key))).containsOnlyKeys("get", "pttl");
 		assertThat(commands(() -> store.forget(this.key, "owner"))).containsOnlyKeys("getrange", "del");
+	}
+
+	/**
+	 * Instances of two versions share their keys while an application is updated.
+	 */
+	@Test
+	void agreesWithTheScriptOfAVersionThatDescribesNoRuns() {
+		RunDescription run = new RunDescription("pay", "1@node", false);
+		store.claim(this.key, REQUEST, "owner", MINUTE, run);
+		assertThat(earlierClaim(REQUEST, "rival")).isEqualTo("PENDING");
+		assertThat(earlierClaim(OTHER_REQUEST, "rival")).isEqualTo("MISMATCHED");
+		assertThat(earlierClaim(REQUEST, "owner")).isEqualTo("ACQUIRED");
+		assertThat(store.find(this.key)).isNotNull().extracting(StoredKey::run).isEqualTo(run);
+		store.release(this.key, "owner");
+
+		assertThat(earlierClaim(REQUEST, "owner")).isEqualTo("ACQUIRED");
+		assertThat(store.find(this.key)).isNotNull().extracting(StoredKey::run).isNull();
+		assertThat(store.claim(this.key, REQUEST, "rival", MINUTE, run)).isInstanceOf(Claim.Pending.class);
+		assertThat(store.claim(this.key, OTHER_REQUEST, "rival", MINUTE, run)).isInstanceOf(Claim.Mismatched.class);
+		assertThat(store.complete(this.key, REQUEST, "owner", Samples.response("response"), MINUTE)).isTrue();
+	}
+
+	@Test
+	void writesTheDescriptionWithTheClaim() {
+		assertThat(commands(() -> store.claim(this.key, REQUEST, "owner", MINUTE, Samples.run())))
+			.containsOnlyKeys("get", "set");
+		assertThat(template.keys("*")).isEqualTo(Set.of(PREFIX + this.key.digest()));
+	}
+
+	@Test
+	void letsTheListExpireWithTheLastClaim() {
+		IdempotencyKey longer = Samples.key();
+		store.claim(this.key, REQUEST, "owner", MINUTE, Samples.run());
+		store.announce(Map.of(longer, MINUTE.multipliedBy(3), this.key, MINUTE));
+		store.announce(Map.of(longer, MINUTE));
+		assertThat(template.getExpire(PREFIX + "running")).isBetween(121L, 180L);
+		assertThat(Objects.requireNonNull(store.findPending(10)).keys()).containsOnlyKeys(this.key);
+		assertThat(Objects.requireNonNull(store.findPending(10)).within()).isNull();
+	}
+
+	@Test
+	void removesFromTheListWhatNobodyHasAnnouncedAgain() {
+		store.announce(Map.of(this.key, Duration.ofMillis(1)));
+		await().until(() -> {
+			store.announce(Map.of(Samples.key(), MINUTE));
+			return template.opsForZSet().score(PREFIX + "running", this.key.digest()) == null;
+		});
+	}
+
+	@Test
+	void limitsTheList() {
+		Map<IdempotencyKey, Duration> many = Stream.generate(Samples::key)
+			.limit(10_500)
+			.collect(Collectors.toMap((each) -> each, (each) -> MINUTE));
+		many.put(this.key, MINUTE.multipliedBy(2));
+		many.entrySet()
+			.stream()
+			.collect(Collectors.groupingBy((each) -> each.getKey().digest().charAt(0)))
+			.values()
+			.forEach((part) -> store
+				.announce(part.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue))));
+		assertThat(template.opsForZSet().zCard(PREFIX + "running")).isEqualTo(10_000);
+		assertThat(template.opsForZSet().score(PREFIX + "running", this.key.digest())).isNotNull();
+		assertThat(Objects.requireNonNull(store.findPending(10_000)).within()).isBetween(Duration.ZERO, MINUTE);
+	}
+
+	private String earlierClaim(Fingerprint fingerprint, String token) {
+		String script = RedisScript
+			.of(new ClassPathResource("claim-without-description.lua", RedisIdempotencyStore.class))
+			.getScriptAsString();
+		try (RedisConnection connection = template.getRequiredConnectionFactory().getConnection()) {
+			List<?> reply = connection.scriptingCommands()
+				.eval(script.getBytes(StandardCharsets.UTF_8), ReturnType.MULTI, 1,
+						(PREFIX + this.key.digest()).getBytes(StandardCharsets.UTF_8),
+						RedisValue.pending(token, fingerprint, null), "60000".getBytes(StandardCharsets.UTF_8));
+			return new String((byte[]) Objects.requireNonNull(reply).get(0), StandardCharsets.UTF_8);
+		}
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import org.junit.jupiter.api.Test;
@@ -29,10 +30,21 @@ class RedisValueTests {
 			assertThat(value.token()).isEqualTo("owner");
 			assertThat(value.response()).isEqualTo(Samples.response("the response"));
 		});
-		assertThat(RedisValue.read(RedisValue.pending("owner", REQUEST))).isNotNull().satisfies((value) -> {
+		assertThat(RedisValue.read(RedisValue.pending("owner", REQUEST, null))).isNotNull().satisfies((value) -> {
 			assertThat(value.isCompleted()).isFalse();
 			assertThat(value.token()).isEqualTo("owner");
 		});
+	}
+
+	@Test
+	void tellsWhatRunsUnderAPendingKey() {
+		RunDescription run = new RunDescription("pay", "7@node", true);
+		assertThat(RedisValue.read(RedisValue.pending("owner", REQUEST, run))).isNotNull()
+			.extracting(RedisValue::run)
+			.isEqualTo(run);
+		assertThat(RedisValue.read(RedisValue.pending("owner", REQUEST, null))).isNotNull()
+			.extracting(RedisValue::run)
+			.isNull();
 	}
 
 	@Test
@@ -46,7 +58,7 @@ class RedisValueTests {
 	@Test
 	void beginsWithItsTokenAndState() {
 		assertThat(COMPLETED).startsWith(RedisValue.completedPrefix("owner"));
-		assertThat(RedisValue.pending("owner", REQUEST)).startsWith(RedisValue.pendingPrefix("owner"));
+		assertThat(RedisValue.pending("owner", REQUEST, null)).startsWith(RedisValue.pendingPrefix("owner"));
 	}
 
 	@Test
@@ -77,11 +89,11 @@ class RedisValueTests {
 	@Test
 	void refusesATokenThatIsTooLong() {
 		String longest = "t".repeat(255);
-		assertThat(RedisValue.read(RedisValue.pending(longest, REQUEST))).isNotNull()
+		assertThat(RedisValue.read(RedisValue.pending(longest, REQUEST, null))).isNotNull()
 			.extracting(RedisValue::token)
 			.isEqualTo(longest);
 		assertThatExceptionOfType(IllegalArgumentException.class)
-			.isThrownBy(() -> RedisValue.pending(longest + "t", REQUEST))
+			.isThrownBy(() -> RedisValue.pending(longest + "t", REQUEST, null))
 			.withMessageContaining("256 bytes");
 	}
 

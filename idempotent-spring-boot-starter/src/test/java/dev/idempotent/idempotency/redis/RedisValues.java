@@ -24,11 +24,11 @@ public final class RedisValues {
 	}
 
 	/**
-	 * The states of all keys of the database.
+	 * The states of all keys of the database, each named by its digest.
 	 */
 	public List<StoredKey.State> states() {
 		try (RedisConnection connection = this.factory.getConnection()) {
-			Set<byte[]> names = connection.keyCommands().keys(new byte[] { '*' });
+			Set<byte[]> names = connection.keyCommands().keys(bytesOf("*[0-9a-f]"));
 			return names.stream().map((name) -> state(read(connection, name))).toList();
 		}
 	}
@@ -55,7 +55,7 @@ public final class RedisValues {
 	}
 
 	public void pending(String name, String token, Fingerprint fingerprint) {
-		set(name, RedisValue.pending(token, fingerprint));
+		set(name, RedisValue.pending(token, fingerprint, null));
 	}
 
 	public void completed(String name, String token, Fingerprint fingerprint, StoredResponse response) {

@@ -99,7 +99,7 @@ class ResponseRedactorIntegrationTests {
 		post(guarantee, "redact");
 		StringBuilder stored = new StringBuilder();
 		StringRedisTemplate template = application.bean(StringRedisTemplate.class);
-		template.keys("*").forEach((each) -> stored.append(template.opsForValue().get(each)));
+		template.keys("*[0-9a-f]").forEach((each) -> stored.append(template.opsForValue().get(each)));
 		JdbcTemplate database = new JdbcTemplate(postgres.connect());
 		database.queryForList("select response from idempotency_record where response is not null", byte[].class)
 			.forEach((each) -> stored.append(new String(each, StandardCharsets.ISO_8859_1)));
