@@ -17,7 +17,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.MediaType;
-import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -99,7 +98,7 @@ class RenderedProblemsIntegrationTests extends OnTomcatAndJetty {
 			return (problem) -> {
 				String name = Objects.requireNonNull(problem.getType()).toString().replaceAll(".*:", "");
 				return switch (name) {
-					case "key-malformed" -> mistaken(problem);
+					case "key-malformed" -> mistaken();
 					case "key-reused" -> ResponseEntity.status(409).body(name);
 					default -> ResponseEntity.status(problem.getStatus())
 						.contentType(MediaType.APPLICATION_JSON)
@@ -110,7 +109,7 @@ class RenderedProblemsIntegrationTests extends OnTomcatAndJetty {
 
 		private static int mistakes;
 
-		private static ResponseEntity<String> mistaken(ProblemDetail problem) {
+		private static ResponseEntity<String> mistaken() {
 			if (mistakes++ % 2 == 0) {
 				throw new IllegalStateException("The renderer is broken");
 			}
