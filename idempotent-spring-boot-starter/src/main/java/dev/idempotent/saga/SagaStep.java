@@ -112,7 +112,7 @@ public interface SagaStep<R extends @Nullable Object> {
 	 * Names what proves that the called service itself has answered, and not a gateway in
 	 * front of it. A response of a call with a key, to the action or the undo, counts
 	 * only with this proof, whatever its status.
-	 * @param proof tells whether the service has sent the response
+	 * @param proof returns whether the service has sent the response
 	 * @return this step
 	 */
 	SagaStep<R> provenBy(Predicate<ServiceResponse> proof);

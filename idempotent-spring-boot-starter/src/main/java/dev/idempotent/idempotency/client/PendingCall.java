@@ -156,7 +156,7 @@ final class PendingCall implements ClientHttpResponse {
 	}
 
 	/**
-	 * A proof that fails, such as on a page that is no JSON, is none.
+	 * A proof that fails, such as on a page instead of JSON, is none.
 	 */
 	private static boolean proves(Predicate<ServiceResponse> proof, Received received) throws IOException {
 		try {

@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.web.OnTomcatAndJetty;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -64,7 +65,7 @@ class EtagFilterIntegrationTests extends OnTomcatAndJetty {
 
 		@Idempotent
 		@PostMapping("/async")
-		void async(HttpServletRequest request) {
+		void async(HttpServletRequest request, HttpServletResponse response) {
 			AsyncContext context = request.startAsync();
 			context.start(() -> {
 				try {
