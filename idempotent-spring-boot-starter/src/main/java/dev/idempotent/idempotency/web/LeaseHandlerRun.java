@@ -122,7 +122,7 @@ final class LeaseHandlerRun extends HandlerRun {
 		}
 		else if (isOpen() && (completed || abandoned || !request.isAsyncStarted())) {
 			sendErrorIfUnanswered(request, buffered);
-			settle(request, buffered);
+			settle(request, buffered, false);
 		}
 	}
 
@@ -149,8 +149,6 @@ final class LeaseHandlerRun extends HandlerRun {
 		}
 		else if (!isSettledByDispatch()) {
 			try {
-				// A filter that keeps the body until its chain returns has returned.
-				ShallowEtagHeaderFilter.disableContentCaching(request);
 				asyncCompleted(request, response);
 			}
 			catch (IOException ex) {
@@ -162,7 +160,7 @@ final class LeaseHandlerRun extends HandlerRun {
 	private void asyncCompleted(HttpServletRequest request, BufferedResponse response) throws IOException {
 		boolean errorPageDue = response.isErrorSent() && IdempotencyErrorFilter.isErrorSent(response);
 		if (isOpen() && !this.failed && !errorPageDue) {
-			settle(request, response);
+			settle(request, response, true);
 			storeErrorAnsweredByFilter(request);
 		}
 	}
@@ -180,7 +178,13 @@ final class LeaseHandlerRun extends HandlerRun {
 		}
 	}
 
-	private void settle(HttpServletRequest request, BufferedResponse response) throws IOException {
+	/**
+	 * Settles the key of a response that is complete, and sends the response.
+	 * @param chainReturned whether the filters have returned: one that keeps the body
+	 * until then, to send it with an ETag, must let it pass
+	 */
+	private void settle(HttpServletRequest request, BufferedResponse response, boolean chainReturned)
+			throws IOException {
 		if (!isEntered() || !this.policy.isStored(response.getStatus())) {
 			release(request);
 		}
@@ -190,6 +194,9 @@ final class LeaseHandlerRun extends HandlerRun {
 		}
 		else {
 			complete(request, response);
+		}
+		if (chainReturned) {
+			ShallowEtagHeaderFilter.disableContentCaching(request);
 		}
 		response.sendBuffered();
 	}
