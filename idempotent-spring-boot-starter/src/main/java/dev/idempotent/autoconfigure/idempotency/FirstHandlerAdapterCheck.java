@@ -13,10 +13,12 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerAdapter;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /**
  * Checks that dispatcher servlets ask the library's handler adapter before all others,
- * which would call annotated handlers without a key.
+ * which would call annotated handlers without a key, and as their first exception
+ * resolver.
  */
 final class FirstHandlerAdapterCheck implements SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
 
@@ -57,14 +59,19 @@ final class FirstHandlerAdapterCheck implements SmartInitializingSingleton, Appl
 	}
 
 	private void check(ApplicationContext dispatching) {
-		List<HandlerAdapter> adapters = new ArrayList<>(
-				BeanFactoryUtils.beansOfTypeIncludingAncestors(dispatching, HandlerAdapter.class, true, false)
-					.values());
-		AnnotationAwareOrderComparator.sort(adapters);
-		if (adapters.get(0) != this.first) {
-			throw new IdempotentConfigurationException("The handler adapter " + adapters.get(0).getClass().getName()
-					+ " comes before the one that claims idempotency keys, so that it could call @Idempotent handlers "
-					+ "without a key.",
+		check(dispatching, HandlerAdapter.class, "The handler adapter %s comes before the one that claims idempotency "
+				+ "keys, so that it could call @Idempotent handlers without a key.");
+		check(dispatching, HandlerExceptionResolver.class,
+				"The exception resolver %s comes before the one that notices "
+						+ "failures for idempotency keys, so that work could be committed although its request has failed.");
+	}
+
+	private <T> void check(ApplicationContext dispatching, Class<T> type, String mistake) {
+		List<T> inOrder = new ArrayList<>(
+				BeanFactoryUtils.beansOfTypeIncludingAncestors(dispatching, type, true, false).values());
+		AnnotationAwareOrderComparator.sort(inOrder);
+		if (inOrder.get(0) != this.first) {
+			throw new IdempotentConfigurationException(mistake.formatted(inOrder.get(0).getClass().getName()),
 					"Let it implement Ordered instead of PriorityOrdered, or give it an order below the highest "
 							+ "precedence.");
 		}

@@ -7,7 +7,9 @@ import java.util.List;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
+import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
+import dev.idempotent.idempotency.web.IdempotentHandlerAdapter;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +17,7 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -24,6 +27,7 @@ import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerAdapter;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -78,8 +82,9 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 			.beansOfTypeIncludingAncestors(this.beanFactory, RequestMappingHandlerMapping.class, true, false)
 			.values());
 		AnnotationAwareOrderComparator.sort(mappings);
-		this.report.addHandlers(this.operations.load(mappings, this.settings, this.defaults, this.transactionSource,
-				this::rejectAsyncAdvice), this.settings.requiredFor());
+		this.report.addHandlers(
+				this.operations.load(mappings, this.settings, this.defaults, this.transactionSource, this::check),
+				this.settings.requiredFor());
 		// Functional endpoints have paths that cannot be listed.
 		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, RouterFunction.class, true,
 				false).length == 0) {
@@ -97,6 +102,34 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 		else {
 			this.operations.rejectFingerprintKeys();
 		}
+	}
+
+	private void check(HandlerMethod handler) {
+		rejectAsyncAdvice(handler);
+		if (!IdempotencyWebComponents.canBeWatched(handler.getBeanType())) {
+			rejectOwnAdapters(handler);
+		}
+	}
+
+	/**
+	 * Rejects a handler that no advice can watch if an adapter of the application may
+	 * call it, which could answer without it, repeat it or hide its exception.
+	 */
+	private void rejectOwnAdapters(HandlerMethod handler) {
+		BeanFactoryUtils.beansOfTypeIncludingAncestors(this.beanFactory, HandlerAdapter.class, true, false)
+			.values()
+			.stream()
+			.map((adapter) -> AopUtils.getTargetClass(adapter).getName())
+			.filter((adapter) -> !adapter.startsWith("org.springframework.")
+					&& !adapter.equals(IdempotentHandlerAdapter.class.getName()))
+			.findFirst()
+			.ifPresent((adapter) -> {
+				throw OperationSettings.mistake(
+						IdempotentConfigurationException.describe(handler.getBeanType(), handler.getMethod()),
+						"is a method of a class that cannot be proxied, such as a record, and the handler adapter "
+								+ adapter + " may call it: it would not be known whether it ran",
+						"Declare the controller as a class that is not final, with methods that are not final.", null);
+			});
 	}
 
 	/**

@@ -66,6 +66,11 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 
 	private boolean sent;
 
+	/**
+	 * Whether the response cannot change any more, as one that is committed.
+	 */
+	private boolean closed;
+
 	private boolean outputStreamUsed;
 
 	private @Nullable PrintWriter writer;
@@ -160,7 +165,23 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 	void flushSent() throws IOException {
 		if (this.sent && this.redirect == null && this.error == null) {
 			getResponse().flushBuffer();
+			// A filter may keep the response and not flush it.
+			close();
 		}
+	}
+
+	private void close() {
+		this.body.close(true);
+		this.closed = true;
+	}
+
+	/**
+	 * Creates a response that accepts nothing: another one has been sent.
+	 */
+	static BufferedResponse closed(HttpServletResponse response) {
+		BufferedResponse closed = new BufferedResponse(response, new Body(response, 0, null));
+		closed.close();
+		return closed;
 	}
 
 	/**
@@ -246,6 +267,9 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 
 	@Override
 	public void flushBuffer() throws IOException {
+		if (this.closed) {
+			return;
+		}
 		flushWriter();
 		this.body.flush();
 	}
@@ -271,7 +295,7 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 
 	@Override
 	public boolean isCommitted() {
-		return this.redirect != null || super.isCommitted();
+		return this.redirect != null || this.closed || super.isCommitted();
 	}
 
 	/**
@@ -362,11 +386,16 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 
 	private void requireNoRedirect() {
 		Assert.state(this.redirect == null, "The response has been redirected");
+		Assert.state(!this.closed, "The response has been committed");
+	}
+
+	private boolean mayChange() {
+		return this.redirect == null && !this.closed;
 	}
 
 	@Override
 	public void setStatus(int status) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			super.setStatus(status);
 		}
 	}
@@ -376,7 +405,7 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 	 */
 	@Override
 	public void setHeader(String name, @Nullable String value) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			// A committed response ignores headers.
 			if (!isCommitted()) {
 				this.headers.put(name, new ArrayList<>());
@@ -388,7 +417,7 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 
 	@Override
 	public void addHeader(String name, @Nullable String value) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			if (!isCommitted()) {
 				record(name, value);
 			}
@@ -426,42 +455,42 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 
 	@Override
 	public void addCookie(Cookie cookie) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			super.addCookie(cookie);
 		}
 	}
 
 	@Override
 	public void setContentType(@Nullable String type) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			super.setContentType(type);
 		}
 	}
 
 	@Override
 	public void setContentLength(int length) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			super.setContentLength(length);
 		}
 	}
 
 	@Override
 	public void setContentLengthLong(long length) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			super.setContentLengthLong(length);
 		}
 	}
 
 	@Override
 	public void setCharacterEncoding(@Nullable String encoding) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			super.setCharacterEncoding(encoding);
 		}
 	}
 
 	@Override
 	public void setCharacterEncoding(@Nullable Charset encoding) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			super.setCharacterEncoding(encoding);
 		}
 	}
@@ -471,7 +500,7 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 	 */
 	@Override
 	public void setLocale(Locale locale) {
-		if (this.redirect == null) {
+		if (mayChange()) {
 			super.setLocale(locale);
 		}
 		setHeader(HttpHeaders.CONTENT_LANGUAGE, locale.toLanguageTag());

@@ -60,6 +60,8 @@ abstract class HandlerRun {
 	 */
 	private volatile boolean watched;
 
+	private boolean wrapped;
+
 	/**
 	 * Whether the call, with all its advice, has returned a response to write.
 	 */
@@ -109,10 +111,13 @@ abstract class HandlerRun {
 	/**
 	 * Opens the run within the first dispatch of its request, whose thread has the
 	 * context from now on.
+	 * @param wrapped whether the handler writes to a response of other code, which may
+	 * keep its body until the dispatcher servlet or a filter returns
 	 * @return the context that the thread had before
 	 */
-	@Nullable IdempotencyContext open(HttpServletRequest request, BufferedResponse buffered) {
+	@Nullable IdempotencyContext open(HttpServletRequest request, BufferedResponse buffered, boolean wrapped) {
 		request.setAttribute(ATTRIBUTE, this);
+		this.wrapped = wrapped;
 		this.response = buffered;
 		dispatchBegins(request);
 		return IdempotencyContext.bind(this.context);
@@ -293,6 +298,14 @@ abstract class HandlerRun {
 	 */
 	boolean isAnswerLost() {
 		return this.answerLost;
+	}
+
+	/**
+	 * Returns whether the response is complete when Spring MVC has written it: no other
+	 * code keeps its body.
+	 */
+	final boolean isWrittenDirectly() {
+		return !this.wrapped;
 	}
 
 	/**

@@ -248,6 +248,12 @@ public final class IdempotencyFilter implements Filter {
 		 */
 		private boolean claimed = true;
 
+		/**
+		 * Whether the handler writes to a response of other code, which may keep its body
+		 * until the dispatcher servlet or a filter returns.
+		 */
+		private boolean wrapped;
+
 		private @Nullable Exception lost;
 
 		private @Nullable HandlerRun run;
@@ -296,10 +302,11 @@ public final class IdempotencyFilter implements Filter {
 		 * The key of a handler that another one dispatches to would be claimed too late.
 		 */
 		@Override
-		public boolean reach(Object handler) throws IOException, ServletException {
+		public boolean reach(Object handler, ServletResponse handed) throws IOException, ServletException {
 			boolean first = !this.handlerKnown;
 			this.handlerKnown = true;
 			this.request.handlerKnown();
+			this.wrapped = handed != this.response;
 			Target target = first ? IdempotencyFilter.this.operations.find(handler, this.request) : null;
 			return target == null || claim(target);
 		}
@@ -309,6 +316,9 @@ public final class IdempotencyFilter implements Filter {
 			this.response.requireUnused();
 			boolean opened = IdempotencyFilter.this.claim(this, target);
 			this.claimed = true;
+			if (!opened) {
+				this.response.setResponse(BufferedResponse.closed(plainResponse()));
+			}
 			return opened;
 		}
 
@@ -332,7 +342,7 @@ public final class IdempotencyFilter implements Filter {
 			BufferedResponse target = claimed.bufferResponse(this.request, plainResponse());
 			this.response.setResponse(target);
 			this.request.continueWith(claimed.wrapRequest(read, target));
-			this.outer = claimed.open(this.request, target);
+			this.outer = claimed.open(this.request, target, this.wrapped);
 			this.buffered = target;
 			this.run = claimed;
 		}
@@ -370,8 +380,8 @@ public final class IdempotencyFilter implements Filter {
 		 * What was written before the claim would be missing in the stored response.
 		 */
 		private void requireUnused() {
-			if (this.used) {
-				throw new IllegalStateException("Nothing was done: an interceptor has opened the body of the response "
+			if (this.used || isCommitted()) {
+				throw new IllegalStateException("Nothing was done: an interceptor has begun the response "
 						+ "to a request with an idempotency key, and has let the request pass. Let interceptors either "
 						+ "respond or pass the request on; they can set headers.");
 			}

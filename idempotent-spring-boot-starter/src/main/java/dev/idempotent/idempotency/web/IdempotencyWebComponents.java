@@ -54,6 +54,15 @@ public final class IdempotencyWebComponents {
 	}
 
 	/**
+	 * Returns whether advice can watch the handlers of a class.
+	 * @param type the class of the bean
+	 * @return whether a proxy of the class can be created
+	 */
+	public static boolean canBeWatched(Class<?> type) {
+		return HandlerEntryAdvisor.needsProxy(type);
+	}
+
+	/**
 	 * Creates the post-processor that marks the calls of handler methods, outside all
 	 * other advice.
 	 * @param unannotated whether to watch handlers without annotation, too

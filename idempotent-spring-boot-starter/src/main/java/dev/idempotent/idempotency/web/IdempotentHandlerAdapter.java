@@ -64,8 +64,9 @@ public final class IdempotentHandlerAdapter
 		if (open != null) {
 			return handleInRun(open, adapter, request, response, handler);
 		}
-		Passage passage = Passage.of(request);
-		if (passage != null && !passage.reach(handler)) {
+		// Not what an interceptor includes, or another servlet forwards to.
+		Passage passage = (request.getDispatcherType() == DispatcherType.REQUEST) ? Passage.of(request) : null;
+		if (passage != null && !passage.reach(handler, response)) {
 			return null;
 		}
 		HandlerRun opened = HandlerRun.of(request);

@@ -30,6 +30,7 @@ import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
 import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.server.PathContainer;
@@ -220,6 +221,8 @@ public final class IdempotentOperations {
 
 		private static final String ANY_METHOD = "*";
 
+		private static final String SPRING = "org.springframework.";
+
 		/**
 		 * Handlers that are mapped after the start mostly have one of these.
 		 */
@@ -245,6 +248,17 @@ public final class IdempotentOperations {
 		 * What selects each handler beside path and method.
 		 */
 		private final Map<Handler, Set<String>> conditions = new ConcurrentHashMap<>();
+
+		/**
+		 * Whether each dispatcher servlet has a mapping of the application, by its
+		 * context.
+		 */
+		private final Map<WebApplicationContext, Boolean> ownMappings = new ConcurrentHashMap<>();
+
+		/**
+		 * The handlers that were mapped after the start.
+		 */
+		private final Set<Handler> late = ConcurrentHashMap.newKeySet();
 
 		/**
 		 * The strategies of all mappings of each dispatcher servlet, by its context.
@@ -356,20 +370,17 @@ public final class IdempotentOperations {
 		}
 
 		IdempotentOperation operationOf(HandlerMethod method, HttpServletRequest request) {
-			IdempotentOperation known = this.annotated.get(Handler.of(method));
-			return (known != null) ? known : addLate(method, request);
+			Handler handler = Handler.of(method);
+			IdempotentOperation known = this.annotated.get(handler);
+			return (known != null && !this.late.contains(handler)) ? known : addLate(method, request);
 		}
 
 		/**
 		 * Adds a handler that was mapped after the start, or by a mapping of another
-		 * dispatcher servlet.
+		 * dispatcher servlet. Such a handler may be mapped again at any time.
 		 */
 		private synchronized IdempotentOperation addLate(HandlerMethod method, HttpServletRequest request) {
 			Handler handler = Handler.of(method);
-			IdempotentOperation known = this.annotated.get(handler);
-			if (known != null) {
-				return known;
-			}
 			if (annotationOf(handler, Cancels.class) != null) {
 				throw cancelMistake(handler, "cancels another handler and was mapped after the start",
 						"Declare it as a handler method of a controller bean.");
@@ -381,9 +392,15 @@ public final class IdempotentOperations {
 					}
 				}));
 			// Any condition may select a handler of a mapping that does not tell.
-			this.conditions.computeIfAbsent(handler, (key) -> Set.of(handler.describe()));
+			this.conditions.computeIfAbsent(handler, (key) -> new ConcurrentSkipListSet<>(Set.of(handler.describe())));
+			String unused = conditionsOf(handler);
+			IdempotentOperation known = this.annotated.get(handler);
+			if (known != null) {
+				return known;
+			}
 			IdempotentOperation operation = create(method);
 			addName(method, operation);
+			this.late.add(handler);
 			this.annotated.put(handler, operation);
 			return operation;
 		}
@@ -441,22 +458,41 @@ public final class IdempotentOperations {
 		}
 
 		/**
-		 * Returns what has selected a handler beside the declared conditions: the handler
-		 * itself for a mapping that declares none, and the API version as the client has
-		 * stated it. A parsed version may have no stable text, and may be a default that
-		 * was introduced since.
+		 * Returns what has selected a handler beside the declared conditions: the API
+		 * version as the client has stated it, and the handler itself if there is a
+		 * mapping of the application, which can select by anything. A parsed version may
+		 * have no stable text, and may be a default that was introduced since.
 		 */
 		String selectionOf(Object handler, HttpServletRequest request) {
 			String selection = versionsOf(request).stream()
 				.map((strategy) -> Objects.requireNonNullElse(strategy.resolveVersion(request), ""))
 				.collect(Collectors.joining(" "));
-			return (!(handler instanceof HandlerMethod method) || isFoundByConditions(Handler.of(method), request))
-					? selection : selection + " " + Handler.of(method).describe();
+			boolean byConditions = !(handler instanceof HandlerMethod method)
+					|| isFoundByConditions(Handler.of(method), request);
+			return (byConditions && !hasOwnMapping(request)) ? selection : selection + " " + identityOf(handler);
 		}
 
 		private static boolean isFoundByConditions(Handler handler, HttpServletRequest request) {
 			return request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE) instanceof HandlerMethod found
 					&& Handler.of(found).equals(handler);
+		}
+
+		private boolean hasOwnMapping(HttpServletRequest request) {
+			return this.ownMappings.computeIfAbsent(contextOf(request),
+					(context) -> beansFor(request, HandlerMapping.class).stream()
+						.anyMatch((mapping) -> !AopUtils.getTargetClass(mapping).getName().startsWith(SPRING)));
+		}
+
+		/**
+		 * The same in all instances. Two beans of one class have different names.
+		 */
+		private static String identityOf(Object handler) {
+			if (!(handler instanceof HandlerMethod method)) {
+				return AopUtils.getTargetClass(handler).getName().split("\\$\\$", 2)[0];
+			}
+			HandlerMethod declared = method.getResolvedFromHandlerMethod();
+			Object bean = (declared != null) ? declared.getBean() : method.getBean();
+			return Handler.of(method).describe() + ((bean instanceof String name) ? " " + name : "");
 		}
 
 		private List<ApiVersionStrategy> versionsOf(HttpServletRequest request) {

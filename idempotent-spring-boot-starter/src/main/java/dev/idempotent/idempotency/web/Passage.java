@@ -4,6 +4,7 @@ import java.io.IOException;
 
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,9 +27,10 @@ interface Passage {
 	/**
 	 * Records that the request has reached a handler, and claims its key if the first
 	 * handler needs one: a {@link HandlerRun} is open then.
+	 * @param response the response that the handler gets
 	 * @return whether to call the handler; otherwise the request is answered
 	 */
-	boolean reach(Object handler) throws IOException, ServletException;
+	boolean reach(Object handler, ServletResponse response) throws IOException, ServletException;
 
 	/**
 	 * Records a failure before the handler was called.

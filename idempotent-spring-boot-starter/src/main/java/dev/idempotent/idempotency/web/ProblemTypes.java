@@ -123,7 +123,7 @@ record ProblemTypes(String baseUri, @Nullable ProblemRenderer renderer) {
 					application.getClass().getName(), problem.slug(), instance, rendered.getStatusCode().value());
 		}
 		// The client must learn that its request was refused.
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			logger.error("{} could not render the problem {} ({}), so the default was sent",
 					application.getClass().getName(), problem.slug(), instance, ex);
 		}

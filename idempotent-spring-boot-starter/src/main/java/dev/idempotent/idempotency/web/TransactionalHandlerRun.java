@@ -21,6 +21,8 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.FlashMap;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
@@ -182,10 +184,15 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	/**
 	 * Commits within the call of the handler: a failure is one of the handler, and no
-	 * interceptor has closed yet what the commit needs, such as an entity manager.
+	 * interceptor has closed yet what the commit needs, such as an entity manager. If
+	 * other code may keep a part of the response, only the end of the dispatch is late
+	 * enough.
 	 */
 	@Override
 	void responseWritten(HttpServletRequest request) throws IOException, ServletException {
+		if (!isWrittenDirectly()) {
+			return;
+		}
 		BufferedResponse buffered = Objects.requireNonNull(response());
 		rethrow(settle(request, buffered));
 		if (!isOpen()) {
@@ -200,6 +207,9 @@ final class TransactionalHandlerRun extends HandlerRun {
 	void handlingCompleted(HttpServletRequest request, @Nullable Exception failure) {
 		if (failure != null) {
 			rollback();
+			return;
+		}
+		if (!isWrittenDirectly()) {
 			return;
 		}
 		try {
@@ -254,6 +264,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 		}
 		boolean success = isSuccess(returned, buffered.getStatus());
 		rollback();
+		withdrawFlash(request);
 		if (buffered.isTooLong()) {
 			release(request);
 			respondInstead(request, buffered).refuse(Problem.RESPONSE_TOO_LARGE
@@ -269,6 +280,16 @@ final class TransactionalHandlerRun extends HandlerRun {
 			answerRolledBack(request, buffered);
 		}
 		return null;
+	}
+
+	/**
+	 * What a redirect would have shown, such as that an order was placed.
+	 */
+	private static void withdrawFlash(HttpServletRequest request) {
+		FlashMap flash = (FlashMap) request.getAttribute(DispatcherServlet.OUTPUT_FLASH_MAP_ATTRIBUTE);
+		if (flash != null) {
+			flash.clear();
+		}
 	}
 
 	/**
@@ -300,6 +321,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 		}
 		catch (WorkRolledBackException ex) {
 			this.rolledBack = true;
+			withdrawFlash(request);
 			if (!(ex.getCause() instanceof IdempotencyClaimLostException lost)) {
 				buffered.restoreStart(request);
 				// As Spring MVC does before it resolves the exception of a handler.

@@ -1,6 +1,7 @@
 package dev.idempotent.autoconfigure.idempotency;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -15,9 +16,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.support.AnnotationConfigWebApplicationContext;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerAdapter;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,6 +46,25 @@ class FirstHandlerAdapterCheckTests {
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(IdempotentConfigurationException.class)
 				.hasMessageContaining(FirstAdapter.class.getName()));
+	}
+
+	@Test
+	void rejectsAnExceptionResolverThatComesFirst() {
+		this.runner.withBean(FirstResolver.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining(FirstResolver.class.getName()));
+	}
+
+	@Test
+	void rejectsAHandlerThatCannotBeWatchedBesideAnAdapterOfTheApplication() {
+		this.runner.withBean(Unproxied.class).run((context) -> assertThat(context).hasNotFailed());
+		this.runner.withBean(Unproxied.class)
+			.withBean(OrderedAdapter.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining("cannot be proxied")
+				.hasMessageContaining(OrderedAdapter.class.getName()));
 	}
 
 	@Test
@@ -84,6 +107,32 @@ class FirstHandlerAdapterCheckTests {
 	}
 
 	static class FirstAdapter extends OrderedAdapter implements PriorityOrdered {
+
+	}
+
+	static class FirstResolver implements HandlerExceptionResolver, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return Ordered.HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
+				@Nullable Object handler, Exception ex) {
+			return null;
+		}
+
+	}
+
+	@RestController
+	record Unproxied() {
+
+		@Idempotent
+		@PostMapping("/unproxied")
+		String run() {
+			return "done";
+		}
 
 	}
 
