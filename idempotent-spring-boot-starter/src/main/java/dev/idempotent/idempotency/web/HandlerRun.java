@@ -63,6 +63,11 @@ abstract class HandlerRun {
 	private boolean wrapped;
 
 	/**
+	 * Whether Spring MVC has got the result of asynchronous work to write.
+	 */
+	private volatile boolean resultHandled;
+
+	/**
 	 * Whether the call, with all its advice, has returned a response to write.
 	 */
 	private volatile boolean answered;
@@ -233,6 +238,17 @@ abstract class HandlerRun {
 	 */
 	final void handlerCalled() {
 		advance(Phase.CALLED);
+	}
+
+	/**
+	 * Records that Spring MVC is about to write the result of asynchronous work.
+	 */
+	final void resultHandled() {
+		this.resultHandled = true;
+	}
+
+	final boolean isResultHandled() {
+		return this.resultHandled;
 	}
 
 	/**

@@ -106,7 +106,10 @@ public final class IdempotentHandlerAdapter
 	private static @Nullable ModelAndView call(HandlerRun run, HandlerAdapter adapter, HttpServletRequest request,
 			HttpServletResponse response, Object handler) throws Exception {
 		try {
-			if (!isResultDispatched(request)) {
+			if (isResultDispatched(request)) {
+				run.resultHandled();
+			}
+			else {
 				recordCall(run, handler);
 			}
 			ModelAndView view = adapter.handle(request, response, handler);

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.context.request.async.WebAsyncManager;
+import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
 
 /**
@@ -259,10 +261,22 @@ final class LeaseHandlerRun extends HandlerRun {
 			this.outlived = true;
 			this.work.onEnd(this::settleOutlived);
 		}
+		else if (isResultLost(request)) {
+			this.claimant.complete(StoredResponse.notKept());
+		}
 		else {
 			this.claimant.release();
 		}
 		close(request);
+	}
+
+	/**
+	 * Returns whether the asynchronous work was done, and an interceptor or a filter has
+	 * responded in place of its result.
+	 */
+	private boolean isResultLost(ServletRequest request) {
+		WebAsyncManager manager = WebAsyncUtils.getAsyncManager(request);
+		return manager.hasConcurrentResult() && !isResultHandled() && isStored(manager.getConcurrentResult());
 	}
 
 	/**

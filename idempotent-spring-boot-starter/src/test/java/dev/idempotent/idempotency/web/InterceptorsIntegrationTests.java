@@ -2,10 +2,12 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.util.concurrent.Callable;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -96,6 +98,16 @@ class InterceptorsIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	@Test
+	void thatRefuseAnAsynchronousResultDoNotLetItsWorkRunAgain() {
+		int payments = rows("payment");
+		assertThat(post("/pay/later", "X-Denied-Later", "true").statusCode()).isEqualTo(429);
+		HttpResponse<byte[]> retry = post("/pay/later");
+		assertThat(retry.statusCode()).isEqualTo(409);
+		assertThat(WebApplication.text(retry)).contains("response-not-kept");
+		assertThat(rows("payment")).isEqualTo(payments + 1);
+	}
+
+	@Test
 	void cannotReplaceTheResponseOfWorkThatHasCommitted() {
 		int payments = rows("payment");
 		HttpResponse<byte[]> first = post("/pay/transaction", "X-Failing-After", "true");
@@ -133,6 +145,10 @@ class InterceptorsIntegrationTests extends OnTomcatAndJetty {
 				response.setStatus(403);
 				return false;
 			}
+			if (request.getHeader("X-Denied-Later") != null && request.getDispatcherType() == DispatcherType.ASYNC) {
+				response.setStatus(429);
+				return false;
+			}
 			if (request.getHeader("X-Written") != null) {
 				response.getOutputStream().write('>');
 			}
@@ -168,6 +184,12 @@ class InterceptorsIntegrationTests extends OnTomcatAndJetty {
 		@PostMapping("/pay/lease")
 		String payUnderLease(@RequestParam(defaultValue = "") String pin) {
 			return pay(pin);
+		}
+
+		@Idempotent(guarantee = Guarantee.LEASE)
+		@PostMapping("/pay/later")
+		Callable<String> payLater() {
+			return () -> pay("");
 		}
 
 		@Idempotent(guarantee = Guarantee.TRANSACTION)
