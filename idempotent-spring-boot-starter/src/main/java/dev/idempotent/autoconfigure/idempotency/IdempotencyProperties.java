@@ -146,8 +146,9 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	 * handler has returned is stored if it commits, and this property applies to work
 	 * that was rolled back.
 	 * @param commitOn Which responses commit the work of a handler that has returned
-	 * normally, under Guarantee.TRANSACTION: "return" for every status below 500,
-	 * "success" for statuses below 400.
+	 * normally, under Guarantee.TRANSACTION: "return" for statuses below 500, except
+	 * those that ask for the same request again (401, 408, 412, 425, 428, 429), "success"
+	 * for statuses below 400.
 	 * @param storedHeaders Response headers that are stored and replayed, besides
 	 * Content-Type and the Location of a redirect. By default all that the application
 	 * sets, except those that are never stored.

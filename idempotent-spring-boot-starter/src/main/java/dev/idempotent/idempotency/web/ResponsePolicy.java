@@ -41,6 +41,12 @@ final class ResponsePolicy {
 
 	private static final int FIRST_ERROR = 500;
 
+	/**
+	 * Refusals that ask for the same request again, with credentials, under a condition,
+	 * or later.
+	 */
+	private static final Set<Integer> ASKING_AGAIN = Set.of(401, 408, 412, 425, 428, 429);
+
 	private static final Pattern RANGE = Pattern.compile("([1-4][0-9]{2})(?:\\s*-\\s*([1-4][0-9]{2}))?");
 
 	/**
@@ -83,7 +89,8 @@ final class ResponsePolicy {
 	 * Returns whether work is committed whose handler has returned this status.
 	 */
 	boolean commits(int status) {
-		return status < ((this.settings.commitOn() == CommitOn.SUCCESS) ? FIRST_REFUSAL : FIRST_ERROR);
+		return status < FIRST_REFUSAL || (this.settings.commitOn() == CommitOn.RETURN && status < FIRST_ERROR
+				&& !ASKING_AGAIN.contains(status));
 	}
 
 	/**

@@ -95,8 +95,9 @@ abstract class TransactionRules {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "runtime, 500", "unavailable, 503", "throws-conflict, 409", "broken, 503", "flush-throw, 500",
-			"async, 500", "dispatch, 500", "lost, 500", "lost-at-commit, 500", "handled-as-ok, 200" })
+	@CsvSource({ "runtime, 500", "unavailable, 503", "throws-conflict, 409", "limited, 429", "broken, 503",
+			"flush-throw, 500", "async, 500", "dispatch, 500", "lost, 500", "lost-at-commit, 500",
+			"handled-as-ok, 200" })
 	void rollsBackOtherOutcomesAndRunsARetry(String ending, int status) {
 		Attempt attempt = new Attempt(ending);
 		int before = attempt.runs();

@@ -74,6 +74,7 @@ class WorkController {
 			case "created" -> ResponseEntity.created(URI.create("/works/" + name)).body(Map.of("run", run));
 			case "declined" -> ResponseEntity.status(402).body(Map.of("run", run));
 			case "conflict" -> ResponseEntity.status(409).body(Map.of("run", run));
+			case "limited" -> ResponseEntity.status(429).body(Map.of("run", run));
 			case "broken" -> ResponseEntity.status(503).body(Map.of("run", run));
 			case "gate" -> pass(run);
 			case "commit-gate" -> passAtTheCommit(run);
