@@ -73,7 +73,7 @@ class DashboardIntegrationTests {
 		Object alerts = new Yaml().load(Files.readString(FOLDER.resolve("alerts.yml")));
 		List<String> expressions = JsonPath.read(alerts,
 				"$.groups[*].rules[?(@.alert && @.for && @.labels.severity)].expr");
-		assertThat(expressions).hasSize(5);
+		assertThat(expressions).hasSize(6);
 		awaitNothingMissing(expressions);
 	}
 
