@@ -9,25 +9,16 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.context.request.WebRequest;
-import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
-import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @Import({ ValueHandlers.class, RedirectHandlers.class, ServletHandlers.class, FailingHandlers.class,
 		FailingHandlers.Advice.class, AsyncHandlers.class, AsyncServletHandlers.class, StreamingHandlers.class })
-class MatrixApplication implements WebMvcConfigurer {
-
-	private final Runs runs = new Runs();
-
-	@Override
-	public void addInterceptors(InterceptorRegistry registry) {
-		registry.addInterceptor(this.runs).excludePathPatterns("/error");
-	}
+class MatrixApplication {
 
 	@Bean
 	Runs runs() {
-		return this.runs;
+		return new Runs();
 	}
 
 	@Bean

@@ -4,13 +4,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ModelAttribute;
 
 /**
- * Counts the requests that reach a handler.
+ * Counts the requests that reach a handler, behind the claim of their keys.
  */
-class Runs implements HandlerInterceptor {
+@ControllerAdvice
+class Runs {
 
 	private final AtomicInteger count = new AtomicInteger();
 
@@ -22,12 +23,11 @@ class Runs implements HandlerInterceptor {
 		this.count.set(0);
 	}
 
-	@Override
-	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+	@ModelAttribute
+	void count(HttpServletRequest request) {
 		if (request.getDispatcherType() == DispatcherType.REQUEST) {
 			this.count.incrementAndGet();
 		}
-		return true;
 	}
 
 }
