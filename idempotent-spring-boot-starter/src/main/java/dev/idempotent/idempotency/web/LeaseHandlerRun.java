@@ -17,6 +17,8 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.WebAsyncManager;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
+import org.springframework.web.util.ContentCachingResponseWrapper;
+import org.springframework.web.util.WebUtils;
 
 /**
  * A run whose response is stored once it is complete, and may stream to the client
@@ -197,7 +199,7 @@ final class LeaseHandlerRun extends HandlerRun {
 		else {
 			complete(request, response);
 		}
-		if (chainReturned) {
+		if (chainReturned && WebUtils.getNativeResponse(response, ContentCachingResponseWrapper.class) != null) {
 			ShallowEtagHeaderFilter.disableContentCaching(request);
 		}
 		response.sendBuffered();

@@ -58,7 +58,7 @@ final class ResponseWriter {
 		}
 		else {
 			captured.replayTo(this.response);
-			if (captured.redirect() == null && captured.error() == null) {
+			if (captured.body().length > 0 && captured.redirect() == null && captured.error() == null) {
 				this.response.flushBuffer();
 			}
 		}
