@@ -45,7 +45,10 @@ public final class WebApplication implements AutoCloseable {
 
 	private final ConfigurableApplicationContext context;
 
-	private final HttpClient client = HttpClient.newHttpClient();
+	/**
+	 * Does not ask each server for HTTP/2, which none of them speaks.
+	 */
+	private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
 	private WebApplication(ConfigurableApplicationContext context) {
 		this.context = context;

@@ -26,20 +26,24 @@ final class ApplicationClassPath {
 
 	private final Path folder;
 
-	private ApplicationClassPath(Path folder) {
+	private final Path earlier;
+
+	private ApplicationClassPath(Path folder, Path earlier) {
 		this.folder = folder;
+		this.earlier = earlier;
 	}
 
 	/**
 	 * Copies the classes of the applications into a folder of their own.
+	 * @param earlier the folder of the classes of {@link Part#EARLIER_STARTER}
 	 */
-	static ApplicationClassPath create() {
+	static ApplicationClassPath create(Path earlier) {
 		Path folder = Output.FOLDER.resolve("applications");
 		try {
 			FileSystemUtils.deleteRecursively(folder);
 			Path copy = Files.createDirectories(folder.resolve(APPLICATIONS));
 			FileSystemUtils.copyRecursively(home(MeasuredApplication.class).resolve(APPLICATIONS), copy);
-			return new ApplicationClassPath(folder);
+			return new ApplicationClassPath(folder, earlier);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -51,13 +55,13 @@ final class ApplicationClassPath {
 	 * @param parts what it has beside its own classes
 	 */
 	String of(Set<Part> parts) {
-		Path starter = home(Idempotent.class);
 		Stream<Path> libraries = Arrays.stream(all().split(File.pathSeparator, -1))
 			.map(Path::of)
 			.filter((entry) -> parts.stream().anyMatch((part) -> part.contains(entry.getFileName().toString())));
 		return Stream
-			.of(Stream.of(this.folder), parts.contains(Part.STARTER) ? Stream.of(starter) : Stream.<Path>empty(),
-					libraries)
+			.of(Stream.of(this.folder),
+					parts.contains(Part.STARTER) ? Stream.of(home(Idempotent.class)) : Stream.<Path>empty(),
+					parts.contains(Part.EARLIER_STARTER) ? Stream.of(this.earlier) : Stream.<Path>empty(), libraries)
 			.flatMap((paths) -> paths)
 			.map(Path::toString)
 			.collect(Collectors.joining(File.pathSeparator));

@@ -2,6 +2,7 @@ package dev.idempotent.benchmark.http;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,14 +58,14 @@ class HttpBenchmark {
 	@Test
 	void measures() throws IOException {
 		String home = settings.text("jvm", System.getProperty("java.home"));
-		ApplicationClassPath classPath = ApplicationClassPath.create();
+		ApplicationClassPath classPath = ApplicationClassPath.create(Path.of(settings.text("earlier", "none")));
 		Jvms jvms = new Jvms(home, classPath, WARM);
 		Servers servers = new Servers(redis, postgres);
 		Report report = new Report();
 		Machine machine = Machine.with(postgres, redis);
 		Rounds rounds = new Rounds(0, settings.number("rounds", 4));
 		List<String> scenarios = settings.names("scenarios", "throughput,startup");
-		List<String> chosen = settings.names("contenders", String.join(",", Recipes.all().keySet()));
+		List<String> chosen = settings.names("contenders", String.join(",", Recipes.ofToday().keySet()));
 		chosen.forEach(Recipes::named);
 		try (ChildJvm generator = jvms.generator()) {
 			HttpLoad load = new HttpLoad(generator, settings.number("clients", 16), settings.number("bytes", 200), 0,
@@ -83,6 +84,10 @@ class HttpBenchmark {
 			if (scenarios.contains("startup")) {
 				rounds.run(List.of(new StartupScenario(servers, new Jvms(home, classPath, List.of()))), report,
 						machine);
+			}
+			if (scenarios.contains("cold")) {
+				rounds.run(List.of(new ColdScenario(chosen, servers, new Jvms(home, classPath, List.of()), load)),
+						report, machine);
 			}
 			publish(report, chosen);
 		}

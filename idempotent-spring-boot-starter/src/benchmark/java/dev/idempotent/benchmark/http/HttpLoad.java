@@ -26,6 +26,13 @@ record HttpLoad(ChildJvm generator, int clients, int bytes, int perSecond, int c
 	}
 
 	/**
+	 * As many requests as there are in a time.
+	 */
+	HttpLoad ofMillis(int millis) {
+		return new HttpLoad(this.generator, this.clients, this.bytes, 0, 0, Duration.ofMillis(millis));
+	}
+
+	/**
 	 * A number of requests of one client.
 	 */
 	HttpLoad sequential(int number) {

@@ -30,7 +30,13 @@ enum Part {
 	/**
 	 * This project's classes, which are in a folder.
 	 */
-	STARTER("none");
+	STARTER("none"),
+
+	/**
+	 * The classes of an earlier state of this project, in the folder that the setting
+	 * {@code earlier} names.
+	 */
+	EARLIER_STARTER("none");
 
 	private final Pattern artifacts;
 

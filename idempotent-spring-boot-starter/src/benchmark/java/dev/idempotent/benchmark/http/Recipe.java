@@ -43,6 +43,16 @@ record Recipe(Class<?> source, Set<Part> parts, List<String> properties, String 
 		return new Recipe(this.source, this.parts, this.properties, this.path, Traffic.PENDING, this.clients);
 	}
 
+	/**
+	 * The same with an earlier state of the starter.
+	 */
+	Recipe withEarlierStarter() {
+		Set<Part> others = EnumSet.copyOf(this.parts);
+		others.remove(Part.STARTER);
+		others.add(Part.EARLIER_STARTER);
+		return new Recipe(this.source, others, this.properties, this.path, this.traffic, this.clients);
+	}
+
 	Recipe clients(int number) {
 		return new Recipe(this.source, this.parts, this.properties, this.path, this.traffic, number);
 	}

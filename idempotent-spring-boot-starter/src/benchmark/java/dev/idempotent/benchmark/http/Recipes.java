@@ -26,6 +26,8 @@ final class Recipes {
 	 */
 	private static final int STORM = 64;
 
+	private static final String EARLIER = "-earlier";
+
 	private Recipes() {
 	}
 
@@ -33,7 +35,20 @@ final class Recipes {
 		return Objects.requireNonNull(all().get(name), () -> "There is no contender " + name);
 	}
 
+	/**
+	 * All contenders, those with the starter also with an earlier state of it.
+	 */
 	static Map<String, Recipe> all() {
+		Map<String, Recipe> all = ofToday();
+		Map.copyOf(all).forEach((name, recipe) -> {
+			if (recipe.parts().contains(Part.STARTER)) {
+				all.put(earlier(name), recipe.withEarlierStarter());
+			}
+		});
+		return all;
+	}
+
+	static Map<String, Recipe> ofToday() {
 		Map<String, Recipe> all = new LinkedHashMap<>();
 		all.put("plain", Recipe.of(PlainApplication.class));
 		all.put("two-raw-calls", Recipe.of(TwoRawCallsApplication.class));
@@ -69,9 +84,20 @@ final class Recipes {
 					List.of("bare-transaction", "transaction-by-hand", "transaction-first"),
 					List.of("unannotated-absent", "unannotated-present", "unannotated-variable-absent",
 							"unannotated-variable-present"))
-			.map((group) -> group.stream().filter(chosen::contains).toList())
+			.map((group) -> group.stream()
+				.flatMap((name) -> Stream.of(name, earlier(name)))
+				.filter(chosen::contains)
+				.toList())
 			.filter((group) -> !group.isEmpty())
 			.toList();
+	}
+
+	/**
+	 * The contender with an earlier state of the starter.
+	 * @param name the one with that of today
+	 */
+	static String earlier(String name) {
+		return name + EARLIER;
 	}
 
 	private static void unannotated(Map<String, Recipe> all, String name, Part... parts) {
