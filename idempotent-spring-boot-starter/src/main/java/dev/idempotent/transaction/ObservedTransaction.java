@@ -520,6 +520,21 @@ public final class ObservedTransaction {
 	}
 
 	/**
+	 * Rolls back and closes the connections that the thread is no longer bound to,
+	 * although their manager has not given them back: other code has ended a transaction
+	 * around this one, which has unbound them. The pool would miss them for ever.
+	 * @return whether there was one
+	 */
+	boolean closeLostConnections() {
+		boolean closed = JDBC && this.connections != null && TransactionGuard.closeUnbound(this.connections);
+		if (closed && this.outer != null && TransactionSynchronizationManager.getResource(OUTER) == this.outer) {
+			// Nothing will resume it.
+			bind(OUTER, this.outer.outer);
+		}
+		return closed;
+	}
+
+	/**
 	 * Returns whether the database may have been asked to commit.
 	 */
 	boolean mayHaveBegunCommit() {

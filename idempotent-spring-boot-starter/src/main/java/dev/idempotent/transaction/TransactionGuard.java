@@ -263,6 +263,29 @@ public final class TransactionGuard {
 	}
 
 	/**
+	 * Rolls back and closes connections to which the calling thread is not bound.
+	 * @param connections those that a manager has not given back
+	 * @return whether there was one that was open
+	 */
+	static boolean closeUnbound(Map<DataSource, ConnectionHolder> connections) {
+		boolean closed = false;
+		for (Map.Entry<DataSource, ConnectionHolder> each : connections.entrySet()) {
+			if (TransactionSynchronizationManager.getResource(each.getKey()) != each.getValue()) {
+				try (Connection lost = each.getValue().getConnection()) {
+					if (!lost.isClosed()) {
+						closed = true;
+						boolean unused = rollBack(lost);
+					}
+				}
+				catch (SQLException | RuntimeException ex) {
+					logger.debug("A connection could not be rolled back", ex);
+				}
+			}
+		}
+		return closed;
+	}
+
+	/**
 	 * Finds out which sessions of the database a transaction has.
 	 * @return what identifies the session of each connection
 	 */

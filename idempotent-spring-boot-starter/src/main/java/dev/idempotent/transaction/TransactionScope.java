@@ -163,6 +163,12 @@ public final class TransactionScope {
 		catch (RuntimeException | Error ex) {
 			logger.debug("A transaction could not be rolled back; the database rolls it back when the connection ends",
 					ex);
+			if (isNew() && this.transaction.closeLostConnections()) {
+				logger
+					.warn("A transaction of this library was rolled back, because other code, such as an interceptor, "
+							+ "has ended a transaction around it before it had ended. End that transaction later, or begin "
+							+ "it in a filter");
+			}
 		}
 	}
 
