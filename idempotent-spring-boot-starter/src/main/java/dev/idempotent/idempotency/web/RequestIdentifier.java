@@ -128,9 +128,10 @@ final class RequestIdentifier {
 			return new Identity(key, (token.retention().compareTo(retention) > 0) ? token.retention() : retention,
 					token.outcome() == TokenCheck.Outcome.EXPIRED, fingerprint, null, null);
 		}
-		IdempotencyKey key = key(operation, request, fingerprint);
 		boolean fromHeader = operation.keyExpression() == null && operation.keySource() != KeySource.FINGERPRINT;
 		String headerKey = fromHeader ? this.header.read(request) : null;
+		IdempotencyKey key = (headerKey != null) ? key(Kind.HEADER, request, "", headerKey)
+				: keyWithoutHeader(operation, request, fingerprint);
 		if (action == null) {
 			return new Identity(key, retention, false, fingerprint, null, headerKey);
 		}
@@ -139,7 +140,8 @@ final class RequestIdentifier {
 		return new Identity(key, retention, false, cancels.addTo(fingerprint), cancels, headerKey);
 	}
 
-	private IdempotencyKey key(IdempotentOperation operation, BufferedRequest request, Fingerprint fingerprint) {
+	private IdempotencyKey keyWithoutHeader(IdempotentOperation operation, BufferedRequest request,
+			Fingerprint fingerprint) {
 		RequestKeyExpression expression = operation.keyExpression();
 		if (expression != null) {
 			String value = expression.evaluate(request);
@@ -149,10 +151,6 @@ final class RequestIdentifier {
 							+ "value of the key.");
 			}
 			return key(Kind.EXPRESSION, request, operation.settings().name(), value);
-		}
-		String value = (operation.keySource() != KeySource.FINGERPRINT) ? this.header.read(request) : null;
-		if (value != null) {
-			return key(Kind.HEADER, request, "", value);
 		}
 		if (operation.keySource() == KeySource.HEADER) {
 			throw this.header.missing();
