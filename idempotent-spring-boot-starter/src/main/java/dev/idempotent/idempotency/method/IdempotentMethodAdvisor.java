@@ -260,7 +260,9 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			}
 			if (text.isEmpty()) {
 				throw method.invalid("has no key, and is not a web handler of Spring MVC",
-						"Set the argument that is the key, such as key = \"#event.id\".", null);
+						"Set the argument that is the key, such as key = \"#event.id\". If it handles requests, annotate its "
+								+ "class with @Controller or @RestController: it is a web handler only then.",
+						null);
 			}
 			try {
 				return KeyExpression.parse(text, new HashSet<>(names), values);
