@@ -607,7 +607,10 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 
 		@Override
 		public void setReadListener(ReadListener listener) {
-			throw new IllegalStateException("The body has been read already; read it without a listener");
+			if (this.rest == null) {
+				throw new IllegalStateException("The body has been read already; read it without a listener");
+			}
+			this.rest.setReadListener(listener);
 		}
 
 	}

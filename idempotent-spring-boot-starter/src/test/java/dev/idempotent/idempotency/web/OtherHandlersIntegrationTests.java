@@ -9,7 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -119,6 +122,17 @@ class OtherHandlersIntegrationTests extends OnTomcatAndJetty {
 		assertThat(WebApplication.text(response)).isEqualTo(body);
 	}
 
+	/**
+	 * A servlet, and a handler behind an interceptor that has opened the body.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "/non-blocking/servlet", "/read/later" })
+	void mayReadTheirBodyWithoutBlocking(String path) {
+		HttpResponse<byte[]> response = application.post(path, "x".repeat(100_000), "X-Opened", "true");
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertThat(WebApplication.text(response)).isEqualTo("100000");
+	}
+
 	@ParameterizedTest
 	@ValueSource(ints = { 200, 202, 302, 404 })
 	void areNotReachedIfAnInterceptorAnswers(int status) {
@@ -188,6 +202,11 @@ class OtherHandlersIntegrationTests extends OnTomcatAndJetty {
 			return "placed";
 		}
 
+		@PostMapping("/read/later")
+		void readLater(HttpServletRequest request) throws IOException {
+			NonBlocking.read(request);
+		}
+
 		@RequestMapping("/**")
 		ResponseEntity<String> none() {
 			return ResponseEntity.status(404).body("none");
@@ -206,7 +225,11 @@ class OtherHandlersIntegrationTests extends OnTomcatAndJetty {
 	record Interceptor(Work work) implements HandlerInterceptor {
 
 		@Override
-		public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+		public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
+				throws IOException {
+			if (request.getHeader("X-Opened") != null) {
+				request.getInputStream();
+			}
 			String status = request.getHeader("X-Intercepted");
 			if (status == null) {
 				return true;
@@ -214,6 +237,49 @@ class OtherHandlersIntegrationTests extends OnTomcatAndJetty {
 			this.work.run();
 			response.setStatus(Integer.parseInt(status));
 			return false;
+		}
+
+	}
+
+	/**
+	 * Counts the bytes of a body without blocking a thread.
+	 */
+	@SuppressWarnings("serial")
+	static final class NonBlocking extends HttpServlet {
+
+		@Override
+		protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
+			read(request);
+		}
+
+		static void read(HttpServletRequest request) throws IOException {
+			AsyncContext context = request.startAsync();
+			ServletInputStream body = request.getInputStream();
+			body.setReadListener(new ReadListener() {
+
+				private final byte[] buffer = new byte[1000];
+
+				private int length;
+
+				@Override
+				public void onDataAvailable() throws IOException {
+					while (body.isReady() && !body.isFinished()) {
+						this.length += Math.max(0, body.read(this.buffer));
+					}
+				}
+
+				@Override
+				public void onAllDataRead() throws IOException {
+					context.getResponse().getWriter().print(this.length);
+					context.complete();
+				}
+
+				@Override
+				public void onError(Throwable failure) {
+					context.complete();
+				}
+
+			});
 		}
 
 	}
@@ -296,6 +362,11 @@ class OtherHandlersIntegrationTests extends OnTomcatAndJetty {
 				response.setStatus(202);
 			};
 			return new SimpleUrlHandlerMapping(Map.of("/hooks/payment", hook), -5);
+		}
+
+		@Bean
+		ServletRegistrationBean<NonBlocking> nonBlocking() {
+			return new ServletRegistrationBean<>(new NonBlocking(), "/non-blocking/*");
 		}
 
 		@Bean
