@@ -1,20 +1,26 @@
 package dev.idempotent.idempotency.web.transaction;
 
 import java.io.IOException;
+import java.util.Map;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.Gate;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Controller;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.servlet.mvc.support.RedirectAttributes;
+import org.springframework.web.servlet.support.RequestContextUtils;
 
 /**
  * Handlers that redirect after their work, as the forms of a website do.
@@ -39,6 +45,21 @@ class RedirectingController {
 	String byName(@PathVariable String end, @RequestParam String name) {
 		work(end, name);
 		return "redirect:/thanks";
+	}
+
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	@PostMapping("/redirects/by-flash/{end}")
+	String byFlash(@PathVariable String end, @RequestParam String name, RedirectAttributes attributes) {
+		work(end, name);
+		attributes.addFlashAttribute("message", "placed");
+		return "redirect:/flashed";
+	}
+
+	@GetMapping("/flashed")
+	@ResponseBody
+	String flashed(HttpServletRequest request) {
+		Map<String, ?> flash = RequestContextUtils.getInputFlashMap(request);
+		return (flash != null && flash.get("message") instanceof String message) ? message : "none";
 	}
 
 	@Idempotent(guarantee = Guarantee.TRANSACTION)

@@ -67,6 +67,17 @@ class RedirectsIntegrationTests extends TransactionsOnTomcatAndJetty {
 	}
 
 	@ParameterizedTest
+	@CsvSource({ "commits, 302, placed", "fails, 402, none" })
+	void showWhatTheyFlashOnlyIfTheWorkIsCommitted(String end, int status, String shown) {
+		HttpResponse<byte[]> response = post(path("by-flash/" + end));
+		assertThat(response.statusCode()).isEqualTo(status);
+		String session = response.headers().firstValue("Set-Cookie").orElseThrow().split(";")[0];
+		HttpResponse<byte[]> next = application
+			.send(application.request("/flashed").header("Cookie", session).GET().build());
+		assertThat(new String(next.body(), StandardCharsets.UTF_8)).isEqualTo(shown);
+	}
+
+	@ParameterizedTest
 	@ValueSource(ints = { 200, 202, 302, 303 })
 	void areSentLikeAnyStatusThatIsNoErrorByWayOfOne(int status) {
 		assertThat(post("/sent/" + status + "?name=" + this.name).statusCode()).isEqualTo(status);
