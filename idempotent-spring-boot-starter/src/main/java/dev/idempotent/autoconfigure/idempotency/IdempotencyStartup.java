@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -82,15 +83,16 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 			.beansOfTypeIncludingAncestors(this.beanFactory, RequestMappingHandlerMapping.class, true, false)
 			.values());
 		AnnotationAwareOrderComparator.sort(mappings);
+		Collection<HandlerMapping> all = BeanFactoryUtils
+			.beansOfTypeIncludingAncestors(this.beanFactory, HandlerMapping.class, true, false)
+			.values();
 		this.report.addHandlers(
-				this.operations.load(mappings, this.settings, this.defaults, this.transactionSource, this::check),
+				this.operations.load(mappings, all, this.settings, this.defaults, this.transactionSource, this::check),
 				this.settings.requiredFor());
 		// Functional endpoints have paths that cannot be listed.
 		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, RouterFunction.class, true,
 				false).length == 0) {
-			RequiredForCheck.warnOfUnmatched(this.settings.requiredFor(),
-					BeanFactoryUtils.beansOfTypeIncludingAncestors(this.beanFactory, HandlerMapping.class, true, false)
-						.values(),
+			RequiredForCheck.warnOfUnmatched(this.settings.requiredFor(), all,
 					(name) -> this.beanFactory.getType(name));
 		}
 		if (this.beanFactory.getBeanProvider(OneTimeTokens.class).getIfAvailable() == null) {
@@ -107,27 +109,29 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 	private void check(HandlerMethod handler) {
 		rejectAsyncAdvice(handler);
 		if (!IdempotencyWebComponents.canBeWatched(handler.getBeanType())) {
-			rejectOwnAdapters(handler);
+			rejectOtherAdapters(handler);
 		}
 	}
 
 	/**
-	 * Rejects a handler that no advice can watch if an adapter of the application may
-	 * call it, which could answer without it, repeat it or hide its exception.
+	 * Rejects a handler that no advice can watch if the adapter that will call it is not
+	 * known to call it once.
 	 */
-	private void rejectOwnAdapters(HandlerMethod handler) {
+	private void rejectOtherAdapters(HandlerMethod handler) {
 		BeanFactoryUtils.beansOfTypeIncludingAncestors(this.beanFactory, HandlerAdapter.class, true, false)
 			.values()
 			.stream()
-			.map((adapter) -> AopUtils.getTargetClass(adapter).getName())
-			.filter((adapter) -> !adapter.startsWith("org.springframework.")
-					&& !adapter.equals(IdempotentHandlerAdapter.class.getName()))
+			.filter((adapter) -> !(adapter instanceof IdempotentHandlerAdapter))
+			.sorted(AnnotationAwareOrderComparator.INSTANCE)
+			.filter((adapter) -> adapter.supports(handler))
 			.findFirst()
+			.filter((adapter) -> !IdempotentHandlerAdapter.callsOnce(adapter))
 			.ifPresent((adapter) -> {
 				throw OperationSettings.mistake(
 						IdempotentConfigurationException.describe(handler.getBeanType(), handler.getMethod()),
 						"is a method of a class that cannot be proxied, such as a record, and the handler adapter "
-								+ adapter + " may call it: it would not be known whether it ran",
+								+ AopUtils.getTargetClass(adapter).getName()
+								+ " will call it: it would not be known whether it ran",
 						"Declare the controller as a class that is not final, with methods that are not final.", null);
 			});
 	}

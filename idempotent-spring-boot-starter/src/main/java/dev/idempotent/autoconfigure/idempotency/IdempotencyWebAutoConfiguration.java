@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentHandlerAdapter;
+import dev.idempotent.idempotency.web.IdempotentHandlerMapping;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.idempotency.web.ProblemRenderer;
@@ -51,8 +52,6 @@ import org.springframework.security.core.Authentication;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.HandlerExceptionResolver;
-import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
-import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -103,21 +102,14 @@ final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	static WebMvcConfigurer idempotentLastInterceptor(IdempotentHandlerAdapter adapter) {
-		return new WebMvcConfigurer() {
-
-			@Override
-			public void addInterceptors(InterceptorRegistry registry) {
-				registry.addInterceptor(adapter).order(Ordered.LOWEST_PRECEDENCE);
-			}
-
-		};
+	static IdempotentHandlerMapping idempotentHandlerMapping() {
+		return new IdempotentHandlerMapping();
 	}
 
 	@Bean
 	FirstHandlerAdapterCheck idempotentFirstHandlerAdapterCheck(ApplicationContext context,
-			IdempotentHandlerAdapter adapter) {
-		return new FirstHandlerAdapterCheck(context, adapter);
+			IdempotentHandlerMapping mapping, IdempotentHandlerAdapter adapter) {
+		return new FirstHandlerAdapterCheck(context, mapping, adapter);
 	}
 
 	@Bean

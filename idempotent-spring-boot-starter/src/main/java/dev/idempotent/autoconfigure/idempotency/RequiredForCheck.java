@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.web.IdempotentHandlerMapping;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,7 +66,7 @@ final class RequiredForCheck {
 	 */
 	private static boolean isUnknown(HandlerMapping mapping) {
 		return !(mapping instanceof RequestMappingHandlerMapping) && !(mapping instanceof AbstractUrlHandlerMapping)
-				&& !isOfSpring(mapping.getClass());
+				&& !(mapping instanceof IdempotentHandlerMapping) && !isOfSpring(mapping.getClass());
 	}
 
 	private static Stream<Mapped> mapped(HandlerMapping mapping, Function<String, @Nullable Class<?>> types) {

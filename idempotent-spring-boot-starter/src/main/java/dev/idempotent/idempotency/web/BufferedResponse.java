@@ -187,7 +187,7 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 	/**
 	 * Marks the headers that filters and interceptors have set before the handler runs.
 	 */
-	void markStart() {
+	private void markStart() {
 		this.allHeadersAtStart = new LinkedHashMap<>();
 		getHeaderNames().forEach((name) -> this.allHeadersAtStart.put(name, List.copyOf(getHeaders(name))));
 		this.headersAtStart = new LinkedHashMap<>();

@@ -159,9 +159,9 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 	static IllegalStateException withoutRun(Method method) {
 		return new IllegalStateException("The @Idempotent method " + method + " was not run: no key was claimed for "
 				+ "it. Its request did not pass the idempotency filter, or was forwarded, included or dispatched from "
-				+ "a handler without @Idempotent or with another guarantee, or such a handler, an interceptor or a "
-				+ "functional endpoint has called the method. Let requests pass that filter, and call a service "
-				+ "instead of such methods.");
+				+ "a servlet or a handler without @Idempotent or with another guarantee, or is an error page, or such a "
+				+ "handler, an interceptor or a functional endpoint has called the method. Let requests pass that "
+				+ "filter, and call a service instead of such methods.");
 	}
 
 	private static boolean isInServlet(RequestAttributes request) {

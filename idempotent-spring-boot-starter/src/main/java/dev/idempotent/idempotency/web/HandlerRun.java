@@ -19,8 +19,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.util.DisconnectedClientHelper;
 import org.springframework.web.util.WebUtils;
 
@@ -60,22 +63,11 @@ abstract class HandlerRun {
 	 */
 	private volatile boolean watched;
 
-	private boolean wrapped;
-
 	/**
-	 * Whether Spring MVC has got the result of asynchronous work to write.
+	 * The status that the last handler has responded with: what other code makes of it,
+	 * such as an interceptor before the target of a forward, is not its response.
 	 */
-	private volatile boolean resultHandled;
-
-	/**
-	 * Whether the call, with all its advice, has returned a response to write.
-	 */
-	private volatile boolean answered;
-
-	/**
-	 * Whether that response could not be written.
-	 */
-	private volatile boolean answerLost;
+	private volatile @Nullable Integer answer;
 
 	private volatile @Nullable Exception disconnect;
 
@@ -116,13 +108,10 @@ abstract class HandlerRun {
 	/**
 	 * Opens the run within the first dispatch of its request, whose thread has the
 	 * context from now on.
-	 * @param wrapped whether the handler writes to a response of other code, which may
-	 * keep its body until the dispatcher servlet or a filter returns
 	 * @return the context that the thread had before
 	 */
-	@Nullable IdempotencyContext open(HttpServletRequest request, BufferedResponse buffered, boolean wrapped) {
+	@Nullable IdempotencyContext open(HttpServletRequest request, BufferedResponse buffered) {
 		request.setAttribute(ATTRIBUTE, this);
-		this.wrapped = wrapped;
 		this.response = buffered;
 		dispatchBegins(request);
 		return IdempotencyContext.bind(this.context);
@@ -175,7 +164,7 @@ abstract class HandlerRun {
 			returned = true;
 		}
 		finally {
-			dispatchEnds(request, buffered, returned, abandoned);
+			dispatchEnds(request, buffered, returned, abandoned, request.getDispatcherType() == DispatcherType.FORWARD);
 		}
 	}
 
@@ -188,9 +177,10 @@ abstract class HandlerRun {
 	 * Ends a dispatch of the request, and settles the key if the response is complete.
 	 * @param returned whether the dispatch has ended without an exception
 	 * @param abandoned whether asynchronous work was left before it
+	 * @param nested whether it is a part of another dispatch of the run
 	 */
 	abstract void dispatchEnds(HttpServletRequest request, BufferedResponse buffered, boolean returned,
-			boolean abandoned) throws IOException, ServletException;
+			boolean abandoned, boolean nested) throws IOException, ServletException;
 
 	/**
 	 * Responds in place of the handler.
@@ -244,11 +234,15 @@ abstract class HandlerRun {
 	 * Records that Spring MVC is about to write the result of asynchronous work.
 	 */
 	final void resultHandled() {
-		this.resultHandled = true;
+		advance(Phase.RESULT);
 	}
 
-	final boolean isResultHandled() {
-		return this.resultHandled;
+	/**
+	 * Returns whether Spring MVC writes the result of asynchronous work in this dispatch,
+	 * instead of calling the handler.
+	 */
+	static boolean isResultDispatched(HttpServletRequest request) {
+		return WebAsyncUtils.getAsyncManager(request).hasConcurrentResult();
 	}
 
 	/**
@@ -258,7 +252,6 @@ abstract class HandlerRun {
 	 */
 	void handlerCalled(HandlerMethod handlerMethod, boolean advised, boolean entryWatched) {
 		this.watched = entryWatched;
-		this.answered = false;
 		advance(Phase.CALLED);
 	}
 
@@ -266,7 +259,7 @@ abstract class HandlerRun {
 	 * A failure is not undone by what follows it.
 	 */
 	private void advance(Phase next) {
-		if (this.phase != Phase.FAILED && this.phase != Phase.SETTLED) {
+		if (!isFailed() && this.phase != Phase.SETTLED) {
 			this.phase = next;
 		}
 	}
@@ -275,10 +268,31 @@ abstract class HandlerRun {
 	 * Records that the call by Spring MVC has returned, possibly a value of advice.
 	 */
 	void callReturned() {
-		advance(Phase.RETURNED);
+		if (this.phase != Phase.RESULT) {
+			advance(Phase.RETURNED);
+		}
 		if (!this.watched) {
 			concludeEntry(null);
 		}
+	}
+
+	/**
+	 * Records the status that a handler of the run has responded with, unless it responds
+	 * asynchronously.
+	 * @param view the view to render, or {@code null} if the response is written
+	 */
+	void answered(HttpServletRequest request, HttpServletResponse response, @Nullable ModelAndView view) {
+		HttpStatusCode status = (view != null) ? view.getStatus() : null;
+		this.answer = request.isAsyncStarted() ? null
+				: Integer.valueOf((status != null) ? status.value() : response.getStatus());
+	}
+
+	/**
+	 * Returns the status that the last handler has responded with, or {@code null} if it
+	 * has not.
+	 */
+	final @Nullable Integer answer() {
+		return this.answer;
 	}
 
 	private void concludeEntry(@Nullable Throwable failure) {
@@ -293,7 +307,9 @@ abstract class HandlerRun {
 	 * what it has returned.
 	 */
 	void callAnswered() {
-		this.answered = true;
+		if (this.phase == Phase.CALLED) {
+			this.phase = Phase.ANSWERED;
+		}
 	}
 
 	/**
@@ -301,27 +317,16 @@ abstract class HandlerRun {
 	 * written that the handler had returned. The failure of asynchronous work is one of
 	 * the handler itself.
 	 */
-	void callFailed(HttpServletRequest request, Exception failure) {
-		if (request.getDispatcherType() != DispatcherType.ASYNC) {
-			this.answerLost = this.answered;
-		}
+	void callFailed(Exception failure) {
+		boolean lost = this.phase == Phase.ANSWERED || this.phase == Phase.RETURNED;
 		handlingFailed(failure);
+		if (lost && isOpen()) {
+			this.phase = Phase.ANSWER_LOST;
+		}
 	}
 
-	/**
-	 * Returns whether the handler and its advice have returned normally, and another
-	 * response than theirs was written, because handling has failed then.
-	 */
-	boolean isAnswerLost() {
-		return this.answerLost;
-	}
-
-	/**
-	 * Returns whether the response is complete when Spring MVC has written it: no other
-	 * code keeps its body.
-	 */
-	final boolean isWrittenDirectly() {
-		return !this.wrapped;
+	final boolean isFailed() {
+		return this.phase == Phase.FAILED || this.phase == Phase.ANSWER_LOST;
 	}
 
 	/**
@@ -393,7 +398,8 @@ abstract class HandlerRun {
 	 * response.
 	 */
 	void handlingFailed(Exception failure) {
-		if (this.phase == Phase.CALLED && !this.watched && isThrownByHandler(failure)) {
+		if (!this.watched
+				&& (this.phase == Phase.ANSWERED || (this.phase == Phase.CALLED && isThrownByHandler(failure)))) {
 			concludeEntry(failure);
 		}
 		advance(Phase.FAILED);
@@ -516,16 +522,33 @@ abstract class HandlerRun {
 		CALLED,
 
 		/**
+		 * The method and all advice of the application have returned, and Spring MVC
+		 * writes what they have returned. Only advice can record it.
+		 */
+		ANSWERED,
+
+		/**
 		 * The call has returned normally: a view may have to be rendered, or an
 		 * asynchronous result to be awaited.
 		 */
 		RETURNED,
 
 		/**
+		 * Spring MVC writes the result of asynchronous work, or has written it.
+		 */
+		RESULT,
+
+		/**
 		 * Handling has failed, and the application may turn the exception into a
 		 * response.
 		 */
 		FAILED,
+
+		/**
+		 * Handling has failed behind the handler, which has returned normally: another
+		 * response than that of the handler is written.
+		 */
+		ANSWER_LOST,
 
 		/**
 		 * The key is completed or released, or stays claimed until its lease expires.

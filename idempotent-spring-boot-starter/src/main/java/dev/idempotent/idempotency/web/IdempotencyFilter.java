@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.util.DisconnectedClientHelper;
 
 /**
@@ -52,6 +53,12 @@ import org.springframework.web.util.DisconnectedClientHelper;
 public final class IdempotencyFilter implements Filter {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyFilter.class);
+
+	/**
+	 * The attribute of a request that has reached a handler, or a servlet that is not a
+	 * dispatcher servlet.
+	 */
+	private static final String REACHED = IdempotencyFilter.class.getName() + ".REACHED";
 
 	private final IdempotencyEngine engine;
 
@@ -107,24 +114,47 @@ public final class IdempotencyFilter implements Filter {
 			open.dispatch(httpRequest, httpResponse, chain);
 			return;
 		}
-		if (request.getDispatcherType() != DispatcherType.REQUEST
-				|| !this.operations.mayInclude(httpRequest.getMethod())) {
+		if (!this.operations.mayInclude(httpRequest.getMethod()) || !mayClaim(httpRequest)) {
+			chain.doFilter(request, response);
+			return;
+		}
+		boolean dispatched = this.operations.isDispatched(httpRequest);
+		Target target = dispatched ? null : this.operations.findOutsideMvc(httpRequest);
+		if (!dispatched) {
+			request.setAttribute(REACHED, true);
+		}
+		if (!dispatched && target == null) {
 			chain.doFilter(request, response);
 			return;
 		}
 		FilteredRequest passage = new FilteredRequest(httpRequest, httpResponse);
-		Target target = this.operations.findOutsideMvc(httpRequest);
-		if (target == null || passage.claim(target)) {
+		if (target == null || passage.claim(target, true)) {
 			passage.dispatch(chain);
 		}
 	}
 
 	/**
+	 * The first dispatch that reaches a handler claims the key. It may be a later one of
+	 * the container, if a filter has suspended the request, or has forwarded it.
+	 */
+	private static boolean mayClaim(HttpServletRequest request) {
+		if (request.getDispatcherType() == DispatcherType.REQUEST) {
+			return true;
+		}
+		// An error page is not the operation.
+		Passage around = Passage.of(request);
+		return request.getDispatcherType() != DispatcherType.ERROR && request.getAttribute(REACHED) == null
+				&& (around == null || around.isWaiting());
+	}
+
+	/**
 	 * Claims the key of a request, or answers it: with the stored response, a problem, or
 	 * that of a cancellation that has nothing to undo.
+	 * @param writtenDirectly whether the handler writes to the response of the filter
 	 * @return whether a run of the handler is open; otherwise the request is answered
 	 */
-	private boolean claim(FilteredRequest passage, Target target) throws IOException, ServletException {
+	private boolean claim(FilteredRequest passage, Target target, boolean writtenDirectly)
+			throws IOException, ServletException {
 		long start = System.nanoTime();
 		HttpServletRequest request = passage.request.atStart();
 		ResponseWriter writer = new ResponseWriter(request, passage.plainResponse(), this.responsePolicy.problems());
@@ -143,7 +173,7 @@ public final class IdempotencyFilter implements Filter {
 				replayOrRefuse(claim, operation, writer);
 				return false;
 			}
-			run = run(target, claimant);
+			run = run(target, claimant, writtenDirectly);
 			if (identity.expired()) {
 				run.abandon();
 				writer.refuse(Problem.TOKEN_EXPIRED);
@@ -194,9 +224,10 @@ public final class IdempotencyFilter implements Filter {
 						claimed.lease(), identity.retention(), transactions);
 	}
 
-	private HandlerRun run(Target target, Claimant claimant) {
-		return (claimant instanceof TransactionalClaimant transactional) ? new TransactionalHandlerRun(transactional,
-				target.handler(), this.responsePolicy, this.exceptionResolver)
+	private HandlerRun run(Target target, Claimant claimant, boolean writtenDirectly) {
+		return (claimant instanceof TransactionalClaimant transactional)
+				? new TransactionalHandlerRun(transactional, target.handler(), this.responsePolicy,
+						this.exceptionResolver, writtenDirectly)
 				: new LeaseHandlerRun(claimant, target.handler(), this.responsePolicy);
 	}
 
@@ -241,18 +272,9 @@ public final class IdempotencyFilter implements Filter {
 
 		private final UnclaimedResponse response;
 
-		private boolean handlerKnown;
+		private Progress progress = Progress.WAITING;
 
-		/**
-		 * Whether no claim has failed with an exception.
-		 */
-		private boolean claimed = true;
-
-		/**
-		 * Whether the handler writes to a response of other code, which may keep its body
-		 * until the dispatcher servlet or a filter returns.
-		 */
-		private boolean wrapped;
+		private @Nullable HandlerMapping mapping;
 
 		private @Nullable Exception lost;
 
@@ -268,6 +290,7 @@ public final class IdempotencyFilter implements Filter {
 		}
 
 		private void dispatch(FilterChain chain) throws IOException, ServletException {
+			Object around = this.request.getAttribute(ATTRIBUTE);
 			this.request.setAttribute(ATTRIBUTE, this);
 			boolean returned = false;
 			try {
@@ -275,7 +298,8 @@ public final class IdempotencyFilter implements Filter {
 				returned = true;
 			}
 			finally {
-				this.request.removeAttribute(ATTRIBUTE);
+				// A null value removes it.
+				this.request.setAttribute(ATTRIBUTE, around);
 				end(returned);
 			}
 		}
@@ -291,11 +315,21 @@ public final class IdempotencyFilter implements Filter {
 				return;
 			}
 			try {
-				opened.dispatchEnds(this.request, Objects.requireNonNull(this.buffered), returned, false);
+				opened.dispatchEnds(this.request, Objects.requireNonNull(this.buffered), returned, false, false);
 			}
 			finally {
 				IdempotencyContext.bind(this.outer);
 			}
+		}
+
+		@Override
+		public boolean isWaiting() {
+			return this.progress == Progress.WAITING;
+		}
+
+		@Override
+		public void foundBy(HandlerMapping found) {
+			this.mapping = found;
 		}
 
 		/**
@@ -303,19 +337,25 @@ public final class IdempotencyFilter implements Filter {
 		 */
 		@Override
 		public boolean reach(Object handler, ServletResponse handed) throws IOException, ServletException {
-			boolean first = !this.handlerKnown;
-			this.handlerKnown = true;
+			if (!isWaiting()) {
+				return true;
+			}
+			this.progress = Progress.REACHED;
+			this.request.setAttribute(REACHED, true);
 			this.request.handlerKnown();
-			this.wrapped = handed != this.response;
-			Target target = first ? IdempotencyFilter.this.operations.find(handler, this.request) : null;
-			return target == null || claim(target);
+			this.response.handlerKnown();
+			Target target = IdempotencyFilter.this.operations.find(handler, this.mapping, this.request);
+			// Other code may keep the body until the dispatcher servlet or a filter
+			// returns.
+			return target == null || claim(target, handed == this.response);
 		}
 
-		private boolean claim(Target target) throws IOException, ServletException {
-			this.claimed = false;
+		private boolean claim(Target target, boolean writtenDirectly) throws IOException, ServletException {
+			this.progress = Progress.CLAIMING;
+			this.response.handlerKnown();
 			this.response.requireUnused();
-			boolean opened = IdempotencyFilter.this.claim(this, target);
-			this.claimed = true;
+			boolean opened = IdempotencyFilter.this.claim(this, target, writtenDirectly);
+			this.progress = Progress.REACHED;
 			if (!opened) {
 				this.response.setResponse(BufferedResponse.closed(plainResponse()));
 			}
@@ -328,8 +368,7 @@ public final class IdempotencyFilter implements Filter {
 		 */
 		@Override
 		public void failed(Exception failure) {
-			if (!(this.handlerKnown && this.claimed)
-					&& DisconnectedClientHelper.isClientDisconnectedException(failure)) {
+			if (this.progress != Progress.REACHED && DisconnectedClientHelper.isClientDisconnectedException(failure)) {
 				this.lost = failure;
 			}
 		}
@@ -342,10 +381,32 @@ public final class IdempotencyFilter implements Filter {
 			BufferedResponse target = claimed.bufferResponse(this.request, plainResponse());
 			this.response.setResponse(target);
 			this.request.continueWith(claimed.wrapRequest(read, target));
-			this.outer = claimed.open(this.request, target, this.wrapped);
+			this.outer = claimed.open(this.request, target);
 			this.buffered = target;
 			this.run = claimed;
 		}
+
+	}
+
+	/**
+	 * How far a request has come whose run is not open.
+	 */
+	private enum Progress {
+
+		/**
+		 * Filters and interceptors have it.
+		 */
+		WAITING,
+
+		/**
+		 * Its key is being claimed, or that has failed with an exception.
+		 */
+		CLAIMING,
+
+		/**
+		 * Its handler is called, or it has been answered.
+		 */
+		REACHED
 
 	}
 
@@ -355,6 +416,8 @@ public final class IdempotencyFilter implements Filter {
 	private static final class UnclaimedResponse extends HttpServletResponseWrapper {
 
 		private boolean used;
+
+		private boolean handlerKnown;
 
 		UnclaimedResponse(HttpServletResponse response) {
 			super(response);
@@ -370,6 +433,21 @@ public final class IdempotencyFilter implements Filter {
 		public PrintWriter getWriter() throws IOException {
 			this.used = true;
 			return super.getWriter();
+		}
+
+		/**
+		 * What is flushed before the handler is known and without a body would commit the
+		 * response of a handler that has not run.
+		 */
+		@Override
+		public void flushBuffer() throws IOException {
+			if (this.handlerKnown || this.used) {
+				super.flushBuffer();
+			}
+		}
+
+		private void handlerKnown() {
+			this.handlerKnown = true;
 		}
 
 		private boolean isUntouched() {

@@ -10,29 +10,27 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.web.context.WebApplicationContext;
-import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerAdapter;
 import org.springframework.web.servlet.HandlerExceptionResolver;
-import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerAdapter;
 
 /**
  * The first handler adapter of each dispatcher servlet, which calls the others. The
  * dispatcher servlet calls it with the handler that it has found, behind all
  * interceptors: the {@link IdempotencyFilter} learns here which handler its request is
- * for, and how the call of the handler has ended. It must be registered as the last
- * interceptor, too, which is called when a view has been rendered; as the first exception
- * resolver, which it is as a bean, it learns what has failed beside the call.
+ * for, and how the call of the handler has ended. As the first exception resolver, which
+ * it is as a bean, it learns what has failed beside the call.
  */
-public final class IdempotentHandlerAdapter
-		implements HandlerAdapter, HandlerInterceptor, HandlerExceptionResolver, PriorityOrdered {
+public final class IdempotentHandlerAdapter implements HandlerAdapter, HandlerExceptionResolver, PriorityOrdered {
 
 	private final IdempotentOperations operations;
 
@@ -64,8 +62,8 @@ public final class IdempotentHandlerAdapter
 		if (open != null) {
 			return handleInRun(open, adapter, request, response, handler);
 		}
-		// Not what an interceptor includes, or another servlet forwards to.
-		Passage passage = (request.getDispatcherType() == DispatcherType.REQUEST) ? Passage.of(request) : null;
+		// Not what an interceptor includes.
+		Passage passage = (request.getDispatcherType() != DispatcherType.INCLUDE) ? Passage.of(request) : null;
 		if (passage != null && !passage.reach(handler, response)) {
 			return null;
 		}
@@ -82,8 +80,13 @@ public final class IdempotentHandlerAdapter
 	 */
 	private void requireNoKey(HttpServletRequest request, Object handler) {
 		if (handler instanceof HandlerMethod method && this.operations.isAnnotated(method)
-				&& !isResultDispatched(request)) {
-			throw HandlerEntryAdvisor.withoutRun(method.getMethod());
+				&& !HandlerRun.isResultDispatched(request)) {
+			throw this.operations.learn(request.getMethod())
+					? new IllegalStateException("The @Idempotent method " + method.getMethod() + " was not run: it was "
+							+ "mapped to " + request.getMethod() + " after the start, or in the context of another "
+							+ "dispatcher servlet, and no other one is. From now on, requests with this HTTP method "
+							+ "claim their keys: send the request again.")
+					: HandlerEntryAdvisor.withoutRun(method.getMethod());
 		}
 	}
 
@@ -97,43 +100,52 @@ public final class IdempotentHandlerAdapter
 			return call(run, adapter, request, response, handler);
 		}
 		if (handler instanceof HandlerMethod method && this.operations.isAnnotated(method)
-				&& !this.operations.isLeased(method, request) && !isResultDispatched(request)) {
+				&& !this.operations.isLeased(method, request) && !HandlerRun.isResultDispatched(request)) {
 			throw HandlerEntryAdvisor.withoutRun(method.getMethod());
 		}
-		return adapter.handle(request, response, handler);
+		ModelAndView view = adapter.handle(request, response, handler);
+		run.answered(request, response, view);
+		return view;
 	}
 
-	private static @Nullable ModelAndView call(HandlerRun run, HandlerAdapter adapter, HttpServletRequest request,
+	private @Nullable ModelAndView call(HandlerRun run, HandlerAdapter adapter, HttpServletRequest request,
 			HttpServletResponse response, Object handler) throws Exception {
 		try {
-			if (isResultDispatched(request)) {
+			if (HandlerRun.isResultDispatched(request)) {
 				run.resultHandled();
 			}
 			else {
-				recordCall(run, handler);
+				recordCall(run, adapter, handler);
 			}
 			ModelAndView view = adapter.handle(request, response, handler);
 			run.callReturned();
+			run.answered(request, response, view);
 			if (view == null) {
 				run.responseWritten(request);
 			}
 			return view;
 		}
 		catch (Exception ex) {
-			run.callFailed(request, ex);
+			run.callFailed(ex);
 			throw ex;
 		}
 		catch (Error ex) {
-			run.callFailed(request, new ServletException(ex));
+			run.callFailed(new ServletException(ex));
 			throw ex;
 		}
 	}
 
-	private static void recordCall(HandlerRun run, Object handler) {
+	private void recordCall(HandlerRun run, HandlerAdapter adapter, Object handler) {
 		if (handler instanceof HandlerMethod method) {
 			boolean advised = HandlerEntryAdvisor.isAdvised(method.getBean(), method.getMethod());
-			run.handlerCalled(method, advised,
-					advised && HandlerEntryAdvisor.isWatched(method.getBean(), method.getMethod()));
+			boolean watched = advised && HandlerEntryAdvisor.isWatched(method.getBean(), method.getMethod());
+			if (!watched && this.operations.isAnnotated(method) && !callsOnce(adapter)) {
+				throw new IllegalStateException("The @Idempotent method " + method.getMethod() + " was not run: advice "
+						+ "cannot watch it, and the handler adapter " + adapter.getClass().getName()
+						+ " would call it, so that it would not be known whether it ran. Let a class that can be "
+						+ "proxied have the method.");
+			}
+			run.handlerCalled(method, advised, watched);
 		}
 		else {
 			run.handlerCalled();
@@ -141,16 +153,14 @@ public final class IdempotentHandlerAdapter
 	}
 
 	/**
-	 * The view has been rendered, and the interceptors of the application are about to
-	 * close what a commit needs.
+	 * Returns whether an adapter is known to call a handler method once, and to return
+	 * only if that has: the one of Spring MVC itself. One that extends or replaces it may
+	 * answer without the method, repeat it or hide its exception.
+	 * @param adapter the adapter
+	 * @return {@code false} if it is not known
 	 */
-	@Override
-	public void afterCompletion(HttpServletRequest request, HttpServletResponse response, Object handler,
-			@Nullable Exception failure) {
-		HandlerRun run = HandlerRun.of(request);
-		if (run != null && request.getDispatcherType() == DispatcherType.REQUEST) {
-			run.handlingCompleted(request, failure);
-		}
+	public static boolean callsOnce(HandlerAdapter adapter) {
+		return AopUtils.getTargetClass(adapter) == RequestMappingHandlerAdapter.class;
 	}
 
 	@Override
@@ -159,7 +169,7 @@ public final class IdempotentHandlerAdapter
 		HandlerRun run = HandlerRun.of(request);
 		Passage passage = Passage.of(request);
 		if (run != null && handler instanceof HandlerMethod method && run.isOf(method)) {
-			run.callFailed(request, ex);
+			run.callFailed(ex);
 		}
 		else if (run != null) {
 			run.handlingFailed(ex);
@@ -191,14 +201,6 @@ public final class IdempotentHandlerAdapter
 		found.removeIf(IdempotentHandlerAdapter.class::isInstance);
 		AnnotationAwareOrderComparator.sort(found);
 		return found;
-	}
-
-	/**
-	 * Spring MVC then writes the result of asynchronous work instead of calling the
-	 * handler.
-	 */
-	private static boolean isResultDispatched(HttpServletRequest request) {
-		return WebAsyncUtils.getAsyncManager(request).hasConcurrentResult();
 	}
 
 }

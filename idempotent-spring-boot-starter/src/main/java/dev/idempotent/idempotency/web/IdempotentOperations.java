@@ -4,7 +4,6 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,7 +43,12 @@ import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.function.support.RouterFunctionMapping;
 import org.springframework.web.servlet.handler.AbstractHandlerMapping;
+import org.springframework.web.servlet.handler.AbstractHandlerMethodMapping;
+import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
+import org.springframework.web.servlet.handler.BeanNameUrlHandlerMapping;
+import org.springframework.web.servlet.handler.SimpleUrlHandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.util.ServletRequestPathUtils;
@@ -67,6 +71,8 @@ public final class IdempotentOperations {
 	/**
 	 * Reads the annotations of all handlers.
 	 * @param mappings the mappings that requests are dispatched with, in their order
+	 * @param others all mappings: one that does not tell what it maps may find an
+	 * annotated handler for any HTTP method
 	 * @param settings the settings, with the requests that need a key
 	 * @param defaults the defaults of the annotation's attributes
 	 * @param transactionSource resolves the transactions of handlers, or {@code null}
@@ -76,10 +82,10 @@ public final class IdempotentOperations {
 	 * @throws IdempotentConfigurationException if an annotation cannot be applied to its
 	 * handler
 	 */
-	public List<OperationSummary> load(List<RequestMappingHandlerMapping> mappings, IdempotencyWebSettings settings,
-			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource,
-			Consumer<HandlerMethod> check) {
-		Table loaded = new Table(mappings, settings, defaults, transactionSource, check);
+	public List<OperationSummary> load(List<RequestMappingHandlerMapping> mappings, Collection<HandlerMapping> others,
+			IdempotencyWebSettings settings, OperationSettings defaults,
+			@Nullable IdempotencyTransactionSource transactionSource, Consumer<HandlerMethod> check) {
+		Table loaded = new Table(mappings, others, settings, defaults, transactionSource, check);
 		this.table = loaded;
 		return loaded.annotated.keySet()
 			.stream()
@@ -159,17 +165,36 @@ public final class IdempotentOperations {
 	}
 
 	/**
-	 * Finds the operation of a request that has reached its handler, or {@code null}.
+	 * Lets requests with an HTTP method have operations from now on.
+	 * @return whether they could not have one before
 	 */
-	@Nullable Target find(Object handler, HttpServletRequest request) {
+	boolean learn(String method) {
+		Table loaded = this.table;
+		return loaded != null && !loaded.mayInclude(method) && loaded.methods.add(method);
+	}
+
+	/**
+	 * Finds the operation of a request that has reached its handler, or {@code null}.
+	 * @param mapping the mapping that has found the handler, or {@code null} if that is
+	 * not known
+	 */
+	@Nullable Target find(Object handler, @Nullable HandlerMapping mapping, HttpServletRequest request) {
 		Table loaded = Objects.requireNonNull(this.table);
 		HandlerMethod method = (handler instanceof HandlerMethod known) ? known : null;
 		Target target = (method != null && loaded.isAnnotated(method)) ? loaded.annotated(method, request)
 				: loaded.requiresKey(request) ? loaded.required(method) : null;
 		if (target != null) {
-			request.setAttribute(RequestFingerprinter.SELECTION, loaded.selectionOf(handler, request));
+			request.setAttribute(RequestFingerprinter.SELECTION, loaded.selectionOf(handler, mapping, request));
 		}
 		return target;
+	}
+
+	/**
+	 * Returns whether the servlet of a request is a dispatcher servlet, which knows the
+	 * handler.
+	 */
+	boolean isDispatched(HttpServletRequest request) {
+		return Objects.requireNonNull(this.table).isDispatched(request);
 	}
 
 	/**
@@ -178,8 +203,7 @@ public final class IdempotentOperations {
 	 */
 	@Nullable Target findOutsideMvc(HttpServletRequest request) {
 		Table loaded = Objects.requireNonNull(this.table);
-		return (!loaded.rules.isEmpty() && !loaded.isDispatched(request) && loaded.requiresKey(request))
-				? loaded.required(null) : null;
+		return loaded.requiresKey(request) ? loaded.required(null) : null;
 	}
 
 	/**
@@ -221,7 +245,11 @@ public final class IdempotentOperations {
 
 		private static final String ANY_METHOD = "*";
 
-		private static final String SPRING = "org.springframework.";
+		/**
+		 * Predicates of functional endpoints are not compared, as documented.
+		 */
+		private static final Set<Class<?>> FOUND_BY_PATH = Set.of(BeanNameUrlHandlerMapping.class,
+				SimpleUrlHandlerMapping.class, RouterFunctionMapping.class);
 
 		/**
 		 * Handlers that are mapped after the start mostly have one of these.
@@ -250,12 +278,6 @@ public final class IdempotentOperations {
 		private final Map<Handler, Set<String>> conditions = new ConcurrentHashMap<>();
 
 		/**
-		 * Whether each dispatcher servlet has a mapping of the application, by its
-		 * context.
-		 */
-		private final Map<WebApplicationContext, Boolean> ownMappings = new ConcurrentHashMap<>();
-
-		/**
 		 * The handlers that were mapped after the start.
 		 */
 		private final Set<Handler> late = ConcurrentHashMap.newKeySet();
@@ -275,7 +297,7 @@ public final class IdempotentOperations {
 		/**
 		 * The HTTP methods of annotated handlers and rules.
 		 */
-		private final Set<String> methods = new HashSet<>(UNSAFE_METHODS);
+		private final Set<String> methods = ConcurrentHashMap.newKeySet();
 
 		private final IdempotentOperation requiredOfOthers;
 
@@ -283,7 +305,8 @@ public final class IdempotentOperations {
 
 		private final Map<String, Boolean> dispatched = new ConcurrentHashMap<>();
 
-		Table(List<RequestMappingHandlerMapping> mappings, IdempotencyWebSettings settings, OperationSettings defaults,
+		Table(List<RequestMappingHandlerMapping> mappings, Collection<HandlerMapping> others,
+				IdempotencyWebSettings settings, OperationSettings defaults,
 				@Nullable IdempotencyTransactionSource transactionSource, Consumer<HandlerMethod> check) {
 			this.defaults = defaults;
 			this.keyHeader = settings.header();
@@ -291,7 +314,11 @@ public final class IdempotentOperations {
 			this.check = check;
 			this.requiredOfOthers = IdempotentOperation.ofRule(defaults, null, null);
 			this.rules = Rule.matchedAs(mappings, settings.requiredFor());
+			this.methods.addAll(UNSAFE_METHODS);
 			this.rules.forEach((rule) -> this.methods.add(rule.method()));
+			if (!others.stream().allMatch(Table::tellsItsMethods)) {
+				this.methods.add(ANY_METHOD);
+			}
 			mappings.forEach((mapping) -> mapping.getHandlerMethods()
 				.forEach((pattern, method) -> addConditions(pattern, Handler.of(method))));
 			loadAnnotated(mappings);
@@ -459,28 +486,43 @@ public final class IdempotentOperations {
 
 		/**
 		 * Returns what has selected a handler beside the declared conditions: the API
-		 * version as the client has stated it, and the handler itself if there is a
-		 * mapping of the application, which can select by anything. A parsed version may
-		 * have no stable text, and may be a default that was introduced since.
+		 * version as the client has stated it, and the handler itself unless it was found
+		 * by a mapping that selects by what is compared; any other one can select by
+		 * anything. A parsed version may have no stable text, and may be a default that
+		 * was introduced since.
 		 */
-		String selectionOf(Object handler, HttpServletRequest request) {
-			String selection = versionsOf(request).stream()
-				.map((strategy) -> Objects.requireNonNullElse(strategy.resolveVersion(request), ""))
-				.collect(Collectors.joining(" "));
-			boolean byConditions = !(handler instanceof HandlerMethod method)
-					|| isFoundByConditions(Handler.of(method), request);
-			return (byConditions && !hasOwnMapping(request)) ? selection : selection + " " + identityOf(handler);
+		String selectionOf(Object handler, @Nullable HandlerMapping mapping, HttpServletRequest request) {
+			List<ApiVersionStrategy> strategies = versionsOf(request);
+			String selection = strategies.isEmpty() ? ""
+					: strategies.stream()
+						.map((strategy) -> Objects.requireNonNullElse(strategy.resolveVersion(request), ""))
+						.collect(Collectors.joining(" "));
+			return (mapping != null && selectsByWhatIsCompared(mapping)) ? selection
+					: selection + " " + identityOf(handler);
 		}
 
-		private static boolean isFoundByConditions(Handler handler, HttpServletRequest request) {
-			return request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE) instanceof HandlerMethod found
-					&& Handler.of(found).equals(handler);
+		/**
+		 * Not one that extends these, or that looks the path up in another way.
+		 */
+		private static boolean selectsByWhatIsCompared(HandlerMapping mapping) {
+			Class<?> type = mapping.getClass();
+			return FOUND_BY_PATH.contains(type)
+					|| (type == RequestMappingHandlerMapping.class && mapping.usesPathPatterns());
 		}
 
-		private boolean hasOwnMapping(HttpServletRequest request) {
-			return this.ownMappings.computeIfAbsent(contextOf(request),
-					(context) -> beansFor(request, HandlerMapping.class).stream()
-						.anyMatch((mapping) -> !AopUtils.getTargetClass(mapping).getName().startsWith(SPRING)));
+		/**
+		 * Returns whether all annotated handlers that a mapping finds are known, or it
+		 * finds no methods.
+		 */
+		private static boolean tellsItsMethods(HandlerMapping mapping) {
+			return mapping instanceof RequestMappingHandlerMapping || mapping instanceof IdempotentHandlerMapping
+					|| mapping instanceof RouterFunctionMapping
+					|| (mapping instanceof AbstractHandlerMethodMapping<?> methods && methods.getHandlerMethods()
+						.values()
+						.stream()
+						.noneMatch((method) -> method.hasMethodAnnotation(Idempotent.class)))
+					|| (mapping instanceof AbstractUrlHandlerMapping urls
+							&& urls.getHandlerMap().values().stream().noneMatch(HandlerMethod.class::isInstance));
 		}
 
 		/**
@@ -563,8 +605,9 @@ public final class IdempotentOperations {
 		boolean isDispatched(HttpServletRequest request) {
 			return this.dispatched.computeIfAbsent(request.getHttpServletMapping().getServletName(), (name) -> {
 				ServletRegistration servlet = request.getServletContext().getServletRegistration(name);
-				return servlet == null || DispatcherServlet.class
-					.isAssignableFrom(ClassUtils.resolveClassName(servlet.getClassName(), null));
+				return servlet == null
+						|| (servlet.getClassName() != null && DispatcherServlet.class.isAssignableFrom(ClassUtils
+							.resolveClassName(servlet.getClassName(), request.getServletContext().getClassLoader())));
 			});
 		}
 

@@ -6,7 +6,6 @@ import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.Claimant;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
-import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -116,11 +115,11 @@ final class LeaseHandlerRun extends HandlerRun {
 	}
 
 	@Override
-	void dispatchEnds(HttpServletRequest request, BufferedResponse buffered, boolean returned, boolean abandoned)
-			throws IOException {
+	void dispatchEnds(HttpServletRequest request, BufferedResponse buffered, boolean returned, boolean abandoned,
+			boolean nested) throws IOException {
 		boolean completed = dispatchEnds();
 		if (!returned) {
-			if (request.getDispatcherType() != DispatcherType.FORWARD) {
+			if (!nested) {
 				fail(request);
 			}
 		}
@@ -189,7 +188,10 @@ final class LeaseHandlerRun extends HandlerRun {
 	 */
 	private void settle(HttpServletRequest request, BufferedResponse response, boolean chainReturned)
 			throws IOException {
-		if (!isEntered() || !this.policy.isStored(response.getStatus())) {
+		if (isEntered() && isAnswerReplaced(response.getStatus())) {
+			complete(request, StoredResponse.notKept());
+		}
+		else if (!isEntered() || !this.policy.isStored(response.getStatus())) {
 			release(request);
 		}
 		else if (response.isErrorSent()) {
@@ -203,6 +205,20 @@ final class LeaseHandlerRun extends HandlerRun {
 			ShallowEtagHeaderFilter.disableContentCaching(request);
 		}
 		response.sendBuffered();
+	}
+
+	/**
+	 * Returns whether the handlers have responded with a status that is stored, or
+	 * forward the request while they run, and other code, such as an interceptor before
+	 * the target of the forward, has asked for the same request again instead: it would
+	 * do their work twice.
+	 */
+	private boolean isAnswerReplaced(int status) {
+		if (isFailed() || status >= HttpServletResponse.SC_INTERNAL_SERVER_ERROR || this.policy.isStored(status)) {
+			return false;
+		}
+		Integer answer = answer();
+		return (answer != null) ? this.policy.isStored(answer) : isHandlerRunning();
 	}
 
 	/**
@@ -249,7 +265,7 @@ final class LeaseHandlerRun extends HandlerRun {
 		CapturedResponse captured = response.capture();
 		// A retry would get an error for work that was done, although it may accept the
 		// response.
-		boolean notKept = response.isStreaming() || isAnswerLost();
+		boolean notKept = response.isStreaming() || phase() == Phase.ANSWER_LOST;
 		complete(request, notKept ? StoredResponse.notKept() : this.policy.toStore(request, captured));
 	}
 
@@ -278,7 +294,8 @@ final class LeaseHandlerRun extends HandlerRun {
 	 */
 	private boolean isResultLost(ServletRequest request) {
 		WebAsyncManager manager = WebAsyncUtils.getAsyncManager(request);
-		return manager.hasConcurrentResult() && !isResultHandled() && isStored(manager.getConcurrentResult());
+		return manager.hasConcurrentResult() && (phase() == Phase.RETURNED || phase() == Phase.ANSWER_LOST)
+				&& isStored(manager.getConcurrentResult());
 	}
 
 	/**

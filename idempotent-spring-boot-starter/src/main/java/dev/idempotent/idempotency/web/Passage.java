@@ -6,6 +6,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.springframework.web.servlet.HandlerMapping;
 
 /**
  * A request on its way from the {@link IdempotencyFilter} to its handler.
@@ -23,6 +24,16 @@ interface Passage {
 	static @Nullable Passage of(ServletRequest request) {
 		return (Passage) request.getAttribute(ATTRIBUTE);
 	}
+
+	/**
+	 * Returns whether the request has reached no handler yet.
+	 */
+	boolean isWaiting();
+
+	/**
+	 * Records which mapping has found the handler.
+	 */
+	void foundBy(HandlerMapping mapping);
 
 	/**
 	 * Records that the request has reached a handler, and claims its key if the first

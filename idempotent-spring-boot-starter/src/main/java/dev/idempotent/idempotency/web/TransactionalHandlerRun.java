@@ -46,6 +46,12 @@ final class TransactionalHandlerRun extends HandlerRun {
 	private final Supplier<HandlerExceptionResolver> exceptionResolver;
 
 	/**
+	 * Whether the response is complete when Spring MVC has written it: no other code
+	 * keeps its body.
+	 */
+	private final boolean writtenDirectly;
+
+	/**
 	 * Whether the method was called where it must not run.
 	 */
 	private volatile boolean entryRefused;
@@ -61,11 +67,12 @@ final class TransactionalHandlerRun extends HandlerRun {
 	private @Nullable Exception unresolved;
 
 	TransactionalHandlerRun(TransactionalClaimant claimant, @Nullable Handler handler, ResponsePolicy policy,
-			Supplier<HandlerExceptionResolver> exceptionResolver) {
+			Supplier<HandlerExceptionResolver> exceptionResolver, boolean writtenDirectly) {
 		super(claimant.context(), handler);
 		this.claimant = claimant;
 		this.policy = policy;
 		this.exceptionResolver = exceptionResolver;
+		this.writtenDirectly = writtenDirectly;
 	}
 
 	@Override
@@ -190,7 +197,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 */
 	@Override
 	void responseWritten(HttpServletRequest request) throws IOException, ServletException {
-		if (!isWrittenDirectly()) {
+		if (!this.writtenDirectly) {
 			return;
 		}
 		BufferedResponse buffered = Objects.requireNonNull(response());
@@ -209,7 +216,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 			rollback();
 			return;
 		}
-		if (!isWrittenDirectly()) {
+		if (!this.writtenDirectly) {
 			return;
 		}
 		try {
@@ -221,8 +228,8 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	@Override
-	void dispatchEnds(HttpServletRequest request, BufferedResponse buffered, boolean returned, boolean abandoned)
-			throws IOException, ServletException {
+	void dispatchEnds(HttpServletRequest request, BufferedResponse buffered, boolean returned, boolean abandoned,
+			boolean nested) throws IOException, ServletException {
 		boolean settled = false;
 		try {
 			if (returned) {
@@ -234,7 +241,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 			}
 		}
 		finally {
-			if (!settled && request.getDispatcherType() != DispatcherType.FORWARD && isOpen()) {
+			if (!settled && !nested && isOpen()) {
 				rollback();
 				release(request);
 			}
@@ -299,7 +306,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 */
 	private boolean isSuccess(boolean returned, int status) {
 		return returned ? status < HttpServletResponse.SC_BAD_REQUEST
-				: status < HttpServletResponse.SC_MULTIPLE_CHOICES && !this.rolledBack && phase() != Phase.FAILED;
+				: status < HttpServletResponse.SC_MULTIPLE_CHOICES && !this.rolledBack && !isFailed();
 	}
 
 	private boolean commits(BufferedResponse buffered) {

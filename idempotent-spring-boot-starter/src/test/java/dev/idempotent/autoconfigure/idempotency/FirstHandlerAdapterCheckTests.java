@@ -12,6 +12,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcRegistrations;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
@@ -22,7 +23,10 @@ import org.springframework.web.context.support.AnnotationConfigWebApplicationCon
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerAdapter;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerAdapter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -60,11 +64,41 @@ class FirstHandlerAdapterCheckTests {
 	void rejectsAHandlerThatCannotBeWatchedBesideAnAdapterOfTheApplication() {
 		this.runner.withBean(Unproxied.class).run((context) -> assertThat(context).hasNotFailed());
 		this.runner.withBean(Unproxied.class)
-			.withBean(OrderedAdapter.class)
+			.withBean(AnsweringAdapter.class)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(IdempotentConfigurationException.class)
 				.hasMessageContaining("cannot be proxied")
-				.hasMessageContaining(OrderedAdapter.class.getName()));
+				.hasMessageContaining(AnsweringAdapter.class.getName()));
+	}
+
+	/**
+	 * Whatever its package is, and also if it extends the one of Spring.
+	 */
+	@Test
+	void judgesAnAdapterByTheHandlersThatItSupports() {
+		this.runner.withBean(Unproxied.class)
+			.withBean(OrderedAdapter.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		this.runner.withBean(Unproxied.class).withBean(WebMvcRegistrations.class, () -> new WebMvcRegistrations() {
+
+			@Override
+			public RequestMappingHandlerAdapter getRequestMappingHandlerAdapter() {
+				return new RequestMappingHandlerAdapter() {
+				};
+			}
+
+		})
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining("cannot be proxied"));
+	}
+
+	@Test
+	void rejectsAMappingThatComesFirst() {
+		this.runner.withBean(FirstMapping.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining(FirstMapping.class.getName()));
 	}
 
 	@Test
@@ -107,6 +141,29 @@ class FirstHandlerAdapterCheckTests {
 	}
 
 	static class FirstAdapter extends OrderedAdapter implements PriorityOrdered {
+
+	}
+
+	static class AnsweringAdapter extends OrderedAdapter {
+
+		@Override
+		public boolean supports(Object handler) {
+			return true;
+		}
+
+	}
+
+	static class FirstMapping implements HandlerMapping, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return Ordered.HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) {
+			return null;
+		}
 
 	}
 

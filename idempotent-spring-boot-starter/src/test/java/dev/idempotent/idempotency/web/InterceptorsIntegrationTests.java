@@ -97,6 +97,15 @@ class InterceptorsIntegrationTests extends OnTomcatAndJetty {
 		assertThat(rows("payment")).isEqualTo(payments);
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "lease", "transaction" })
+	void mayFlushAResponseThatTheyHaveNotBegun(String guarantee) {
+		HttpResponse<byte[]> first = post("/pay/" + guarantee, "X-Flushed", "true");
+		assertThat(first.statusCode()).isEqualTo(200);
+		assertThat(WebApplication.text(first)).isEqualTo("paid");
+		assertThat(isReplay(post("/pay/" + guarantee, "X-Flushed", "true"))).isTrue();
+	}
+
 	@Test
 	void thatRefuseAnAsynchronousResultDoNotLetItsWorkRunAgain() {
 		int payments = rows("payment");
@@ -148,6 +157,9 @@ class InterceptorsIntegrationTests extends OnTomcatAndJetty {
 			if (request.getHeader("X-Denied-Later") != null && request.getDispatcherType() == DispatcherType.ASYNC) {
 				response.setStatus(429);
 				return false;
+			}
+			if (request.getHeader("X-Flushed") != null) {
+				response.flushBuffer();
 			}
 			if (request.getHeader("X-Written") != null) {
 				response.getOutputStream().write('>');

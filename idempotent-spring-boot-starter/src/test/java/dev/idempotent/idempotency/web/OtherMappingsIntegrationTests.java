@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.Map;
 import java.util.UUID;
@@ -78,6 +79,39 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		assertThat(post(path).statusCode()).isEqualTo(200);
 		assertThat(isReplay(post(path))).isTrue();
 		assertThat(runs()).isEqualTo(before + 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/unintercepted", "/unintercepted/record" })
+	void runOncePerKeyWhateverTheirMethod(String path) {
+		int before = runs();
+		assertThat(get(path, null).statusCode()).isEqualTo(400);
+		assertThat(runs()).isEqualTo(before);
+		assertThat(get(path, this.key).statusCode()).isEqualTo(200);
+		assertThat(isReplay(get(path, this.key))).isTrue();
+		assertThat(runs()).isEqualTo(before + 1);
+	}
+
+	@Test
+	void doNotRunIfTheyAreMappedAgainWithOtherConditions() {
+		RequestMappingHandlerMapping mapping = application.bean(Mappings.class).first();
+		LateAgain handler = new LateAgain();
+		register(mapping, "/late/again", handler);
+		assertThat(post("/late/again").statusCode()).isEqualTo(200);
+		int before = runs();
+		mapping.registerMapping(RequestMappingInfo.paths("/late/again")
+			.methods(RequestMethod.POST)
+			.headers("X-Mode=other")
+			.options(mapping.getBuilderConfiguration())
+			.build(), handler, handler.getClass().getDeclaredMethods()[0]);
+		assertThat(post("/late/again", "X-Mode", "other").statusCode()).isEqualTo(500);
+		assertThat(post("/late/again").statusCode()).isEqualTo(500);
+		assertThat(runs()).isEqualTo(before);
+	}
+
+	private static HttpResponse<byte[]> get(String path, @Nullable String key) {
+		HttpRequest.Builder request = application.request(path).GET();
+		return application.send(((key != null) ? request.header("Idempotency-Key", key) : request).build());
 	}
 
 	@ParameterizedTest
@@ -192,6 +226,17 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		@ResponseBody
 		public int run() {
 			return Proxied.runs.incrementAndGet();
+		}
+
+	}
+
+	static class LateAgain extends Late {
+
+		@Override
+		@Idempotent
+		@ResponseBody
+		public int run() {
+			return super.run();
 		}
 
 	}

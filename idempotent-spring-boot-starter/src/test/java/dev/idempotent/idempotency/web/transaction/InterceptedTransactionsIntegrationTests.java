@@ -1,0 +1,220 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.web.OnTomcatAndJetty;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Controller;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseBody;
+import org.springframework.web.method.HandlerTypePredicate;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Interceptors with a transaction of their own around that of the handler, wherever they
+ * stand.
+ */
+class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
+
+	private static final int CONNECTIONS = 4;
+
+	private final String name = "row-" + UUID.randomUUID();
+
+	@BeforeParameterizedClassInvocation
+	static void start(String container) {
+		startWithDatabase(Application.class, container, "spring.datasource.hikari.connection-timeout=3000",
+				"spring.datasource.hikari.maximum-pool-size=" + CONNECTIONS);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/view, 302", "/body, 200", "/behind/view, 302", "/behind/body, 200", "/own/view, 302",
+			"/own/body, 200" })
+	void endBehindThatOfTheHandler(String path, int status) {
+		for (int i = 0; i < 2 * CONNECTIONS; i++) {
+			HttpResponse<byte[]> first = send(path, i);
+			assertThat(first.statusCode()).isEqualTo(status);
+			assertThat(isReplay(send(path, i))).isTrue();
+		}
+		assertThat(rows()).isEqualTo(2 * CONNECTIONS);
+		awaitAllConnections();
+	}
+
+	/**
+	 * A view is rendered later, so that its transaction is still open.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "/view", "/behind/view", "/own/view" })
+	void loseNoConnectionAndClaimNoSuccessIfTheyEndTooEarly(String path) {
+		for (int i = 0; i < 2 * CONNECTIONS; i++) {
+			assertThat(send(path, i, "X-Ends", "early").statusCode()).isEqualTo(500);
+		}
+		assertThat(rows()).isZero();
+		awaitAllConnections();
+		assertThat(send(path, 0).statusCode()).isEqualTo(302);
+		assertThat(rows()).isOne();
+	}
+
+	private HttpResponse<byte[]> send(String path, int i, String... headers) {
+		String[] all = new String[headers.length + 2];
+		System.arraycopy(headers, 0, all, 2, headers.length);
+		all[0] = "Idempotency-Key";
+		all[1] = this.key + "-" + i;
+		return application.post(path + "?name=" + this.name, "{}", all);
+	}
+
+	private int rows() {
+		return application.bean(JdbcClient.class)
+			.sql("select count(*) from shop where name = ?")
+			.param(this.name)
+			.query(Integer.class)
+			.single();
+	}
+
+	private static void awaitAllConnections() {
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(
+					application.bean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections())
+				.isZero());
+	}
+
+	/**
+	 * Begins a transaction for each request.
+	 */
+	record TransactionPerRequest(PlatformTransactionManager manager) implements HandlerInterceptor {
+
+		private static final String ATTRIBUTE = TransactionPerRequest.class.getName();
+
+		@Override
+		public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+			request.setAttribute(ATTRIBUTE, this.manager.getTransaction(new DefaultTransactionDefinition()));
+			return true;
+		}
+
+		@Override
+		public void postHandle(HttpServletRequest request, HttpServletResponse response, Object handler,
+				@Nullable ModelAndView view) {
+			if (request.getHeader("X-Ends") != null) {
+				end(request);
+			}
+		}
+
+		@Override
+		public void afterCompletion(HttpServletRequest request, HttpServletResponse response, Object handler,
+				@Nullable Exception failure) {
+			end(request);
+		}
+
+		private void end(HttpServletRequest request) {
+			TransactionStatus status = (TransactionStatus) request.getAttribute(ATTRIBUTE);
+			if (!status.isCompleted()) {
+				this.manager.commit(status);
+			}
+		}
+
+	}
+
+	@Controller
+	static class Shop {
+
+		private final JdbcClient jdbc;
+
+		Shop(JdbcClient jdbc) {
+			this.jdbc = jdbc;
+			jdbc.sql("create table shop (name varchar(100))").update();
+		}
+
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/view")
+		String view(@RequestParam String name) {
+			body(name);
+			return "redirect:/thanks";
+		}
+
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/body")
+		@ResponseBody
+		String body(@RequestParam String name) {
+			this.jdbc.sql("insert into shop (name) values (?)").param(name).update();
+			return "thanks";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Shop.class)
+	static class Application {
+
+		@Bean
+		WebMvcConfigurer interceptors(PlatformTransactionManager manager) {
+			return new WebMvcConfigurer() {
+
+				@Override
+				public void addInterceptors(InterceptorRegistry registry) {
+					registry.addInterceptor(new TransactionPerRequest(manager)).order(Ordered.LOWEST_PRECEDENCE);
+				}
+
+			};
+		}
+
+		/**
+		 * With an interceptor that no registry sorts.
+		 */
+		@Bean(defaultCandidate = false)
+		RequestMappingHandlerMapping behind(PlatformTransactionManager manager) {
+			RequestMappingHandlerMapping mapping = new RequestMappingHandlerMapping() {
+
+				@Override
+				protected void extendInterceptors(List<Object> interceptors) {
+					interceptors.add(new TransactionPerRequest(manager));
+				}
+
+			};
+			return prefixed(mapping, "/behind");
+		}
+
+		@Bean(defaultCandidate = false)
+		RequestMappingHandlerMapping own(PlatformTransactionManager manager) {
+			RequestMappingHandlerMapping mapping = new RequestMappingHandlerMapping();
+			mapping.setInterceptors(new TransactionPerRequest(manager));
+			return prefixed(mapping, "/own");
+		}
+
+		private static RequestMappingHandlerMapping prefixed(RequestMappingHandlerMapping mapping, String prefix) {
+			mapping.setOrder(1);
+			mapping.setPathPrefixes(Map.of(prefix, HandlerTypePredicate.forAnyHandlerType()));
+			return mapping;
+		}
+
+	}
+
+}
