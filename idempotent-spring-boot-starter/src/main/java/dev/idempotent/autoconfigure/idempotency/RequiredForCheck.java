@@ -14,6 +14,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
@@ -47,9 +48,10 @@ final class RequiredForCheck {
 			return;
 		}
 		List<Mapped> mapped = mappings.stream().flatMap((mapping) -> mapped(mapping, types)).toList();
+		List<Mapped> endpoints = mappings.stream().flatMap(RequiredForCheck::endpoints).toList();
 		List<String> unmatched = rules.stream()
 			.map(String::strip)
-			.filter((rule) -> mapped.stream().noneMatch((one) -> one.overlaps(rule)))
+			.filter((rule) -> Stream.concat(mapped.stream(), endpoints.stream()).noneMatch((one) -> one.overlaps(rule)))
 			.toList();
 		if (!unmatched.isEmpty()) {
 			logger.warn(
@@ -67,6 +69,15 @@ final class RequiredForCheck {
 	private static boolean isUnknown(HandlerMapping mapping) {
 		return !(mapping instanceof RequestMappingHandlerMapping) && !(mapping instanceof AbstractUrlHandlerMapping)
 				&& !(mapping instanceof IdempotentHandlerMapping) && !isOfSpring(mapping.getClass());
+	}
+
+	/**
+	 * The endpoints of the actuator, which are not candidates.
+	 */
+	private static Stream<Mapped> endpoints(HandlerMapping mapping) {
+		return (mapping instanceof RequestMappingInfoHandlerMapping infos
+				&& !(mapping instanceof RequestMappingHandlerMapping))
+						? infos.getHandlerMethods().keySet().stream().flatMap(RequiredForCheck::mapped) : Stream.of();
 	}
 
 	private static Stream<Mapped> mapped(HandlerMapping mapping, Function<String, @Nullable Class<?>> types) {

@@ -1,7 +1,11 @@
 package dev.idempotent.idempotency.web;
 
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -10,6 +14,7 @@ import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,9 +23,16 @@ import org.springframework.aop.ClassFilter;
 import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -37,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Handlers without annotation that are matched by {@code idempotent.web.required-for}.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RequiredKeysIntegrationTests {
 
 	private static final String KEY = "Idempotency-Key";
@@ -90,12 +103,63 @@ class RequiredKeysIntegrationTests {
 		}
 	}
 
+	@Test
+	void protectOperationsOfActuatorEndpoints() {
+		String key = UUID.randomUUID().toString();
+		try (WebApplication application = WebApplication.start(EndpointApplication.class, redis,
+				"management.endpoints.web.exposure.include=counter",
+				"idempotent.web.required-for=POST /actuator/counter/*")) {
+			assertThat(application.post("/actuator/counter/a", "{}").statusCode()).isEqualTo(400);
+			HttpResponse<byte[]> first = application.post("/actuator/counter/a", "{}", KEY, key);
+			assertThat(first.statusCode()).isEqualTo(200);
+			HttpResponse<byte[]> retry = application.post("/actuator/counter/a", "{}", KEY, key);
+			assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+			assertThat(text(retry)).isEqualTo(text(first)).contains("a 1");
+			assertThat(application.post("/actuator/counter/b", "{}", KEY, key).statusCode()).isEqualTo(422);
+		}
+	}
+
+	@Test
+	void doNotReachEndpointsOnAPortOfTheirOwn(CapturedOutput output) {
+		try (WebApplication application = WebApplication.start(EndpointApplication.class, redis,
+				"management.endpoints.web.exposure.include=counter", "management.server.port=0",
+				"management.server.address=127.0.0.1", "idempotent.web.required-for=POST /actuator/counter/*")) {
+			int port = application.bean(Environment.class).getRequiredProperty("local.management.port", int.class);
+			HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator/counter/a"))
+				.header("Content-Type", "application/json")
+				.POST(BodyPublishers.ofString("{}"))
+				.build();
+			assertThat(text(application.send(request))).contains("a 1");
+			assertThat(text(application.send(request))).contains("a 2");
+			assertThat(output).contains("no controller method is mapped to [POST /actuator/counter/*]");
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "", "POST", "/plain", "post /plain", "POST plain", "POST /{", "POST /a /b" })
 	void areCheckedAtStartUp(String rule) {
 		assertThatExceptionOfType(IdempotentConfigurationException.class)
 			.isThrownBy(() -> IdempotentOperations.Rule.parse(rule))
 			.withMessageStartingWith("idempotent.web.required-for: ");
+	}
+
+	@Endpoint(id = "counter")
+	static class Counter {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		@WriteOperation
+		Map<String, String> count(@Selector String name) {
+			return Map.of("counted", name + " " + this.runs.incrementAndGet());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Counter.class)
+	static class EndpointApplication {
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
