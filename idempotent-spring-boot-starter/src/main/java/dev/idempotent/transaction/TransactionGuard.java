@@ -271,18 +271,31 @@ public final class TransactionGuard {
 		boolean closed = false;
 		for (Map.Entry<DataSource, ConnectionHolder> each : connections.entrySet()) {
 			if (TransactionSynchronizationManager.getResource(each.getKey()) != each.getValue()) {
-				try (Connection lost = each.getValue().getConnection()) {
-					if (!lost.isClosed()) {
-						closed = true;
-						boolean unused = rollBack(lost);
-					}
-				}
-				catch (SQLException | RuntimeException ex) {
-					logger.debug("A connection could not be rolled back", ex);
-				}
+				closed |= closeInTransaction(each.getValue(), each.getKey());
 			}
 		}
 		return closed;
+	}
+
+	private static boolean closeInTransaction(ConnectionHolder holder, DataSource dataSource) {
+		boolean lost = false;
+		try {
+			Connection connection = holder.getConnection();
+			// One that was given back is closed, or commits each statement again.
+			lost = !connection.isClosed() && !connection.getAutoCommit();
+			if (lost) {
+				try {
+					connection.rollback();
+				}
+				finally {
+					DataSourceUtils.doCloseConnection(connection, dataSource);
+				}
+			}
+		}
+		catch (SQLException | RuntimeException ex) {
+			logger.debug("A connection could not be rolled back", ex);
+		}
+		return lost;
 	}
 
 	/**
