@@ -2,7 +2,6 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -11,6 +10,7 @@ import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentHandlerAdapter;
+import dev.idempotent.idempotency.web.IdempotentHandlerMapping;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
@@ -83,9 +83,12 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 			.beansOfTypeIncludingAncestors(this.beanFactory, RequestMappingHandlerMapping.class, true, false)
 			.values());
 		AnnotationAwareOrderComparator.sort(mappings);
-		Collection<HandlerMapping> all = BeanFactoryUtils
+		List<HandlerMapping> all = BeanFactoryUtils
 			.beansOfTypeIncludingAncestors(this.beanFactory, HandlerMapping.class, true, false)
-			.values();
+			.values()
+			.stream()
+			.filter((mapping) -> !(mapping instanceof IdempotentHandlerMapping))
+			.toList();
 		this.report.addHandlers(
 				this.operations.load(mappings, all, this.settings, this.defaults, this.transactionSource, this::check),
 				this.settings.requiredFor());

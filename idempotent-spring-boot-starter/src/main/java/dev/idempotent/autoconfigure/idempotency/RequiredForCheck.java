@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import dev.idempotent.idempotency.web.IdempotentHandlerMapping;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,7 +67,7 @@ final class RequiredForCheck {
 	 */
 	private static boolean isUnknown(HandlerMapping mapping) {
 		return !(mapping instanceof RequestMappingHandlerMapping) && !(mapping instanceof AbstractUrlHandlerMapping)
-				&& !(mapping instanceof IdempotentHandlerMapping) && !isOfSpring(mapping.getClass());
+				&& !isOfSpring(mapping.getClass());
 	}
 
 	/**

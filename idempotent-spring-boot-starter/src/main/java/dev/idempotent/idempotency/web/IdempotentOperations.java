@@ -71,8 +71,8 @@ public final class IdempotentOperations {
 	/**
 	 * Reads the annotations of all handlers.
 	 * @param mappings the mappings that requests are dispatched with, in their order
-	 * @param others all mappings: one that does not tell what it maps may find an
-	 * annotated handler for any HTTP method
+	 * @param others all mappings of the application and its libraries: one that does not
+	 * tell what it maps may find an annotated handler for any HTTP method
 	 * @param settings the settings, with the requests that need a key
 	 * @param defaults the defaults of the annotation's attributes
 	 * @param transactionSource resolves the transactions of handlers, or {@code null}
@@ -515,8 +515,7 @@ public final class IdempotentOperations {
 		 * finds no methods.
 		 */
 		private static boolean tellsItsMethods(HandlerMapping mapping) {
-			return mapping instanceof RequestMappingHandlerMapping || mapping instanceof IdempotentHandlerMapping
-					|| mapping instanceof RouterFunctionMapping
+			return mapping instanceof RequestMappingHandlerMapping || mapping instanceof RouterFunctionMapping
 					|| (mapping instanceof AbstractHandlerMethodMapping<?> methods && methods.getHandlerMethods()
 						.values()
 						.stream()
