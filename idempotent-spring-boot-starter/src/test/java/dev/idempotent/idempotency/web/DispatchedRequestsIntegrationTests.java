@@ -264,7 +264,7 @@ class DispatchedRequestsIntegrationTests extends OnTomcatAndJetty {
 		@Override
 		protected void doPost(HttpServletRequest request, HttpServletResponse response)
 				throws ServletException, IOException {
-			String[] segments = request.getPathInfo().split("/");
+			String[] segments = request.getPathInfo().split("/", -1);
 			String path = "/run/" + segments[2];
 			switch (segments[1]) {
 				case "forward" -> request.getRequestDispatcher(path).forward(request, response);
