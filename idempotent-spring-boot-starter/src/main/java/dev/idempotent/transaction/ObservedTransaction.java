@@ -521,7 +521,7 @@ public final class ObservedTransaction {
 
 	/**
 	 * Rolls back and closes the connections that the thread is no longer bound to,
-	 * although their manager has not given them back: other code has ended a transaction
+	 * although their manager has not released them: other code has ended a transaction
 	 * around this one, which has unbound them. The pool would miss them for ever.
 	 * @return whether there was one
 	 */

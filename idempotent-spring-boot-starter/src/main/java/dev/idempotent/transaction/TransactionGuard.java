@@ -264,7 +264,7 @@ public final class TransactionGuard {
 
 	/**
 	 * Rolls back and closes connections to which the calling thread is not bound.
-	 * @param connections those that a manager has not given back
+	 * @param connections those that a manager has not released
 	 * @return whether there was one that was open
 	 */
 	static boolean closeUnbound(Map<DataSource, ConnectionHolder> connections) {
@@ -281,7 +281,7 @@ public final class TransactionGuard {
 		boolean lost = false;
 		try {
 			Connection connection = holder.getConnection();
-			// One that was given back is closed, or commits each statement again.
+			// One that was released is closed, or commits each statement again.
 			lost = !connection.isClosed() && !connection.getAutoCommit();
 			if (lost) {
 				try {
