@@ -107,9 +107,9 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theTestSupportKnowsWhatItsReadersTestWith = room(TEST, ROOT, OUTBOX, TRANSACTION, "java..",
-			"com.tngtech.archunit..", "org.jspecify..", "org.assertj..", "org.awaitility..", "org.junit.jupiter.api..",
-			"org.opentest4j..", "org.springframework.core.env..", "org.springframework.http..",
-			"org.springframework.mock.web..", "org.springframework.test.web.servlet..",
+			"com.sun.net.httpserver..", "com.tngtech.archunit..", "org.jspecify..", "org.assertj..", "org.awaitility..",
+			"org.junit.jupiter.api..", "org.opentest4j..", "org.springframework.core.env..",
+			"org.springframework.http..", "org.springframework.mock.web..", "org.springframework.test.web.servlet..",
 			"org.springframework.transaction.support..", "org.springframework.util..",
 			"org.springframework.web.context..");
 
