@@ -1,8 +1,12 @@
 package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.List;
+import java.util.Map;
 
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import dev.idempotent.idempotency.client.PropagationTargets;
+import dev.idempotent.idempotency.client.RestClientKeys;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigureOrder;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
@@ -22,6 +26,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.type.AnnotatedTypeMetadata;
@@ -29,24 +34,38 @@ import org.springframework.http.client.ClientHttpRequestInterceptor;
 
 /**
  * Auto-configuration that lets Spring Boot's HTTP clients send derived keys to other
- * services. Applied last, so that its interceptor comes before those of other
- * customizers.
+ * services, and the clients of the application, which apply {@link RestClientKeys}.
+ * Applied last, so that its interceptor comes before those of other customizers.
  */
 @AutoConfiguration
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @ConditionalOnClass(ClientHttpRequestInterceptor.class)
-@Conditional(IdempotencyClientAutoConfiguration.OnTargets.class)
-@EnableConfigurationProperties(IdempotencyProperties.Client.class)
 final class IdempotencyClientAutoConfiguration {
 
 	@Bean
+	@Lazy
 	@ConditionalOnMissingBean
-	IdempotencyKeyInterceptor idempotencyKeyInterceptor(IdempotencyProperties.Client properties) {
-		return new IdempotencyKeyInterceptor(properties.propagationTargets());
+	RestClientKeys idempotencyRestClientKeys(ObjectProvider<IdempotencyKeyInterceptor> interceptors) {
+		return new RestClientKeys(
+				interceptors.getIfAvailable(() -> new IdempotencyKeyInterceptor(PropagationTargets.of(Map.of()))));
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@Conditional(OnTargets.class)
+	@EnableConfigurationProperties(IdempotencyProperties.Client.class)
+	static class WithTargets {
+
+		@Bean
+		@ConditionalOnMissingBean
+		IdempotencyKeyInterceptor idempotencyKeyInterceptor(IdempotencyProperties.Client properties) {
+			return new IdempotencyKeyInterceptor(properties.propagationTargets());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Conditional(OnTargets.class)
 	@ConditionalOnClass(RestClientCustomizer.class)
 	static class WithBootClients {
 

@@ -47,6 +47,11 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	private final PropagationTargets targets;
 
 	/**
+	 * The only service that is called, wherever it is; {@code null} if the URL decides.
+	 */
+	private final @Nullable String service;
+
+	/**
 	 * The places that a warning has named.
 	 */
 	private final Set<String> warned = ConcurrentHashMap.newKeySet();
@@ -56,7 +61,23 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	 * @param targets the only services that keys are sent to
 	 */
 	public IdempotencyKeyInterceptor(PropagationTargets targets) {
+		this(targets, null);
+	}
+
+	private IdempotencyKeyInterceptor(PropagationTargets targets, @Nullable String service) {
 		this.targets = targets;
+		this.service = service;
+	}
+
+	/**
+	 * Returns the interceptor of a client that calls one service only, at whatever URLs:
+	 * all its unsafe calls in a run carry a key.
+	 * @param name the name of the service, which may be one of the targets
+	 * @return the interceptor
+	 * @throws IllegalArgumentException if the name is not valid for a target
+	 */
+	public IdempotencyKeyInterceptor forService(String name) {
+		return new IdempotencyKeyInterceptor(this.targets, PropagationTargets.canonical(name));
 	}
 
 	/**
@@ -74,7 +95,7 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		if (run == null) {
 			return execution.execute(request, body);
 		}
-		Resource resource = this.targets.find(request.getURI());
+		Resource resource = find(request.getURI());
 		if (resource != null && resource.isRepeatable()) {
 			run.observeRepeatable();
 			return execution.execute(request, body);
@@ -83,6 +104,10 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		String key = attempt.key();
 		return PendingCall.send(attempt, run.proof(), resource != null && resource.honoursKeys(),
 				(key != null) ? withKey(request, key, run.cancels()) : request, body, execution);
+	}
+
+	private @Nullable Resource find(URI url) {
+		return (this.service != null) ? this.targets.find(url, this.service) : this.targets.find(url);
 	}
 
 	private CallAttempt begin(IdempotencyContext run, HttpRequest request, @Nullable Resource resource, byte[] body) {

@@ -130,7 +130,7 @@ public final class PropagationTargets {
 	 * Returns the form of a name that all sources of configuration can write: an
 	 * environment variable has neither dashes nor lower case.
 	 */
-	private static String canonical(String name) {
+	static String canonical(String name) {
 		// The name is not shown, because it might be a location.
 		require(NAME.matcher(name).matches(),
 				"the name of a target consists of at most 100 letters, digits, dashes and underscores, with a letter "
@@ -169,6 +169,20 @@ public final class PropagationTargets {
 			.map((place) -> new Resource(place.target(), place.location().below(url),
 					this.honouring.contains(place.target())))
 			.orElse(null);
+	}
+
+	/**
+	 * Finds the resource of a service that is called at any URL. Where the URL belongs to
+	 * none of its locations, the path below the host is called.
+	 * @param service the canonical name of the service
+	 */
+	Resource find(URI uri, String service) {
+		Resource found = find(uri);
+		if (found != null && found.target().equals(service)) {
+			return found;
+		}
+		Url url = TargetLocation.normalize(uri);
+		return new Resource(service, (url != null) ? url.path() : uri.toString(), this.honouring.contains(service));
 	}
 
 	private record Place(String target, TargetLocation location) {

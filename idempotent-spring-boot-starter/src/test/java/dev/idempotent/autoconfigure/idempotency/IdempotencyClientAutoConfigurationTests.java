@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.client.Downstream;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import dev.idempotent.idempotency.client.RestClientKeys;
 import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.testing.ClassPathWithout;
 import org.jspecify.annotations.Nullable;
@@ -119,7 +120,7 @@ class IdempotencyClientAutoConfigurationTests {
 			"idempotent.client.targets=" })
 	void isOnlyForApplicationsWithTargets(String property) {
 		this.application.run((context) -> {
-			assertThat(context).doesNotHaveBean(IdempotencyClientAutoConfiguration.class);
+			assertThat(context).doesNotHaveBean(IdempotencyKeyInterceptor.class).hasSingleBean(RestClientKeys.class);
 			post(context.getBean(RestClient.Builder.class));
 			assertThat(this.downstream.keys()).containsExactly("none");
 		});
