@@ -84,11 +84,13 @@ record Cancellation(IdempotencyKey key, boolean done, OperationSettings action, 
 	}
 
 	/**
-	 * Adds the key of the action to the fingerprint of the request, so that one
-	 * cancellation cannot be repeated for another action.
+	 * Returns the fingerprint of the request: which handler cancels which action. So one
+	 * cancellation cannot be repeated for another action, and a body that a gateway has
+	 * lost on the way does not make it another one.
+	 * @param operation the name of the operation that cancels
 	 */
-	Fingerprint addTo(Fingerprint fingerprint) {
-		return Fingerprint.of(List.of(fingerprint.digest().getBytes(StandardCharsets.US_ASCII),
+	Fingerprint fingerprint(String operation) {
+		return Fingerprint.of(List.of(operation.getBytes(StandardCharsets.UTF_8),
 				this.key.digest().getBytes(StandardCharsets.US_ASCII)));
 	}
 

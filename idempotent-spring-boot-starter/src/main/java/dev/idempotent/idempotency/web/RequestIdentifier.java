@@ -137,7 +137,8 @@ final class RequestIdentifier {
 		}
 		Cancellation cancels = Cancellation.read(request, (value) -> key(Kind.HEADER, request, "", value), key,
 				action.settings(), Objects.requireNonNull(action.transactions()));
-		return new Identity(key, retention, false, cancels.addTo(fingerprint), cancels, headerKey);
+		return new Identity(key, retention, false, cancels.fingerprint(operation.settings().name()), cancels,
+				headerKey);
 	}
 
 	private IdempotencyKey keyWithoutHeader(IdempotentOperation operation, BufferedRequest request,

@@ -73,6 +73,24 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		assertThat(act("created").statusCode()).isEqualTo(410);
 	}
 
+	/**
+	 * A gateway has lost the body of the first request.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void isTheSameCancellationWithAnotherBody(boolean done) {
+		if (done) {
+			act("created");
+		}
+		HttpResponse<byte[]> emptied = cancel("created", this.key + "; outcome=unknown", this.undo, "");
+		assertThat(emptied.statusCode()).isBetween(200, 204);
+		HttpResponse<byte[]> whole = cancel("created", "unknown");
+		assertThat(whole.statusCode()).isEqualTo(emptied.statusCode());
+		assertThat(receipt(whole)).isEqualTo(IdempotencyReceipt.of(this.undo));
+		assertThat(releases()).isEqualTo(done ? 1 : 0);
+		assertThat(cancel("created", "another-" + this.key, this.undo).statusCode()).isEqualTo(422);
+	}
+
 	@Test
 	void treatsAMissingOutcomeAsUnknown() {
 		assertThat(cancel("created", "\"" + this.key + "\"", this.undo).statusCode()).isEqualTo(204);
@@ -297,7 +315,11 @@ abstract class CancelRules extends OnTomcatAndJetty {
 	}
 
 	private HttpResponse<byte[]> cancel(String ending, String cancels, String undoKey) {
-		return application.post("/releases/" + ending + "?name=" + this.name, "{}", "Idempotency-Key", undoKey,
+		return cancel(ending, cancels, undoKey, "{}");
+	}
+
+	private HttpResponse<byte[]> cancel(String ending, String cancels, String undoKey, String body) {
+		return application.post("/releases/" + ending + "?name=" + this.name, body, "Idempotency-Key", undoKey,
 				"Idempotency-Cancels", cancels);
 	}
 
