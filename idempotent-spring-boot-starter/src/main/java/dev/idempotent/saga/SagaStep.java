@@ -118,6 +118,17 @@ public interface SagaStep<R extends @Nullable Object> {
 	SagaStep<R> provenBy(Predicate<ServiceResponse> proof);
 
 	/**
+	 * Names values in the JSON of a response that prove that the called service itself
+	 * has answered, such as {@code /id} for a charge and {@code /error/code} for a
+	 * refusal. Otherwise the same as {@link #provenBy(Predicate)}.
+	 * @param pointers JSON pointers; one of them leads to a value that is not null
+	 * @return this step
+	 * @throws IllegalArgumentException if there is none, or one is not a JSON pointer to
+	 * a part of a document
+	 */
+	SagaStep<R> provenBy(String... pointers);
+
+	/**
 	 * Limits the time of each call of the action and of the undo, in place of
 	 * {@code idempotent.saga.step-timeout}. After it, the thread of the call is
 	 * interrupted, the outcome is unknown, and what comes back later counts for nothing.

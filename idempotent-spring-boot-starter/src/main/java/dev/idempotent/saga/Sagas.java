@@ -33,4 +33,17 @@ public interface Sagas {
 	 */
 	Optional<SagaSnapshot> find(IdempotencyKey id);
 
+	/**
+	 * Computes the id of a saga, also of one that another application with the same
+	 * tables and the same {@code idempotent.namespace} has started. Only ids are stored,
+	 * not the keys themselves.
+	 * @param saga the {@linkplain Saga#name() name} of the saga
+	 * @param key what its {@linkplain Saga#key() key expression} yields, of the same
+	 * type: a saga with the key {@code 42} is another one than that with the text
+	 * {@code "42"}
+	 * @return the id, whether or not there is such a saga
+	 * @throws IllegalArgumentException if the key is empty
+	 */
+	IdempotencyKey idOf(String saga, Object key);
+
 }

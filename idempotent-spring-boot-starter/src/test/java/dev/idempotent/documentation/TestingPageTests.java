@@ -30,7 +30,7 @@ class TestingPageTests {
 		try (Stream<Path> examples = Files.list(EXAMPLES)) {
 			sources = examples.map(TestingPageTests::read).collect(Collectors.joining());
 		}
-		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(6)
+		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(7)
 			.allSatisfy((example) -> assertThat(words(sources)).contains(words(example).split(ELISION)));
 	}
 

@@ -1,5 +1,7 @@
 package dev.idempotent.sample.checkout;
 
+import java.time.Duration;
+
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -19,7 +21,8 @@ class HaltedCheckouts {
 	private final SagaAdministration sagas;
 
 	HaltedCheckouts(ObjectProvider<SagaAdministration> sagas, DataSource dataSource) {
-		this.sagas = sagas.getIfAvailable(() -> new JdbcSagaAdministration(new OwnTransactions(dataSource), "saga_"));
+		this.sagas = sagas.getIfAvailable(
+				() -> new JdbcSagaAdministration(new OwnTransactions(dataSource), "saga_", Duration.ofHours(24)));
 	}
 
 	/**

@@ -1,5 +1,8 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -8,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -20,6 +24,7 @@ import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedStep;
 import dev.idempotent.saga.engine.SagaAdministration.Page;
 import dev.idempotent.saga.engine.SagaStore;
+import dev.idempotent.saga.method.SagaKeys;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,8 +39,9 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The actuator's endpoint {@code saga}: shows sagas without arguments and results,
- * retries halted ones and skips steps of them, or explains why that is not possible.
+ * The actuator's endpoint {@code saga}: shows sagas without arguments and results, finds
+ * them by their keys, retries, aborts and closes them and skips steps of them, or
+ * explains why that is not possible.
  */
 @WebEndpoint(id = "saga")
 @RegisterReflectionForBinding({ SagaEndpoint.Overview.class, SagaEndpoint.Answer.class })
@@ -43,7 +49,19 @@ final class SagaEndpoint extends OperatorEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEndpoint.class);
 
+	private static final String OPERATIONS = "POST /actuator/saga/{id}/retry, /skip, /abort or /close, "
+			+ "POST /actuator/saga/retry or /find";
+
+	/**
+	 * How many halted sagas a retry of many examines.
+	 */
+	private static final int MOST_EXAMINED = 10_000;
+
+	private static final int PAGE = 500;
+
 	private final SagaAdministration sagas;
+
+	private final SagaKeys keys;
 
 	private final Supplier<Counts> counts;
 
@@ -53,12 +71,14 @@ final class SagaEndpoint extends OperatorEndpoint {
 
 	/**
 	 * Creates the endpoint.
+	 * @param keys the ids of sagas
 	 * @param counts counts the sagas in the database
 	 * @param instance supplies the state of this instance
 	 */
-	SagaEndpoint(SagaAdministration sagas, Supplier<Counts> counts, Supplier<Instance> instance,
+	SagaEndpoint(SagaAdministration sagas, SagaKeys keys, Supplier<Counts> counts, Supplier<Instance> instance,
 			ApplicationEventPublisher publisher) {
 		this.sagas = sagas;
+		this.keys = keys;
 		this.counts = counts;
 		this.instance = instance;
 		this.publisher = publisher;
@@ -77,21 +97,111 @@ final class SagaEndpoint extends OperatorEndpoint {
 
 	@WriteOperation
 	WebEndpointResponse<?> change(@Selector String id, @Selector String operation, @Nullable String step,
-			@Nullable String note, SecurityContext security) {
+			@Nullable String haltedAt, @Nullable String note, SecurityContext security) {
 		return answer(() -> {
 			requireInPath(id, operation);
 			IdempotencyKey saga = id(id);
+			if (!operation.equals("skip")) {
+				requireNo(step, "step", "skip", "concerns the whole saga");
+			}
+			if (!operation.equals("close")) {
+				requireNo(haltedAt, "haltedAt", "close", "does not take it");
+			}
 			switch (operation) {
-				case "retry" -> {
-					requireNoStep(step);
-					apply(saga, null, note(note), security);
-				}
-				case "skip" -> apply(saga, requireStep(step), requireNote(note), security);
-				default -> throw invalid("There is no operation of this name",
-						"POST /actuator/saga/{id}/retry or POST /actuator/saga/{id}/skip");
+				case "retry" -> retry(requireHalted(saga), note(note), security);
+				case "skip" ->
+					skip(saga, requireStep(step), requireNote(note, "how the step was undone by hand"), security);
+				case "abort" -> abort(saga, requireNote(note, "why the saga is to be undone"), security);
+				case "close" -> close(saga, instant("haltedAt", haltedAt),
+						requireNote(note, "how what the saga has done was undone by hand"), security);
+				default -> throw invalid("There is no operation of this name", OPERATIONS);
 			}
 			return Answer.of(require(saga));
 		});
+	}
+
+	@WriteOperation
+	WebEndpointResponse<?> changeMany(@Selector String operation, @Nullable String name, @Nullable String key,
+			@Nullable String reason, @Nullable String haltedAfter, @Nullable String haltedBefore, @Nullable Boolean all,
+			@Nullable String limit, @Nullable String note, SecurityContext security) {
+		return answer(() -> {
+			requireInPath(operation);
+			if (operation.equals("find")) {
+				return Answer.of(find(stated("name", name), stated("key", key)));
+			}
+			if (!operation.equals("retry")) {
+				throw invalid("There is no operation of this name", OPERATIONS);
+			}
+			requireNo(key, "key", "find", "takes no key");
+			HaltedFilter halted = new HaltedFilter(stated("name", name), stated("reason", reason),
+					instant("haltedAfter", haltedAfter), instant("haltedBefore", haltedBefore));
+			if (Boolean.TRUE.equals(all) != halted.equals(HaltedFilter.ALL)) {
+				throw invalid("The request states neither which halted sagas to retry nor all of them, or both",
+						"Specify name, reason, haltedAfter or haltedBefore, or all=true for all of them");
+			}
+			return retryMany(halted, limit(limit), note(note), security);
+		});
+	}
+
+	/**
+	 * Finds a saga by its key, which is in no address and no log.
+	 */
+	private OperatedSaga find(@Nullable String name, @Nullable String key) {
+		if (name == null || key == null) {
+			throw invalid("The request has no 'name' or no 'key'",
+					"Set 'name' to that of the @Saga, and 'key' to what its key expression yields");
+		}
+		List<IdempotencyKey> ids;
+		try {
+			ids = this.keys.candidates(name, key);
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalid("No saga has such a key: it contains half of a character", "Write the whole text");
+		}
+		List<OperatedSaga> found = ids.stream()
+			.map(this.sagas::inspect)
+			.filter(Objects::nonNull)
+			.map(Objects::requireNonNull)
+			.toList();
+		if (found.isEmpty()) {
+			throw absent("There is no saga of this name with this key",
+					"Write a text as it is, and other keys as JSON. A saga is absent before its first step is recorded "
+							+ "and after its retention (idempotent.saga.retention). The id of a saga whose key is an "
+							+ "object is computed by Sagas.idOf");
+		}
+		if (found.size() > 1) {
+			throw conflict("There are several sagas with this key: one is a text, another one is not",
+					"Write the key as JSON in a text, with quotes if it is a text");
+		}
+		return found.get(0);
+	}
+
+	/**
+	 * Retries the halted sagas that an operator has described, each as it was when it was
+	 * listed.
+	 */
+	private Map<String, Object> retryMany(HaltedFilter halted, int limit, @Nullable String note,
+			SecurityContext security) {
+		List<OperatedSaga> matching = new ArrayList<>();
+		String after = null;
+		int examined = 0;
+		do {
+			Page page = this.sagas.list(SagaStatus.HALTED, halted.name(), after, PAGE);
+			page.sagas().stream().filter(halted::matches).forEach(matching::add);
+			examined += page.sagas().size();
+			after = page.next();
+		}
+		while (after != null && matching.size() <= limit && examined < MOST_EXAMINED);
+		int retried = 0;
+		for (OperatedSaga saga : matching.subList(0, Math.min(limit, matching.size()))) {
+			if (apply(Act.RETRY, saga, null, note, security, () -> this.sagas.retry(saga.version()))) {
+				retried++;
+			}
+		}
+		Map<String, Object> answer = new LinkedHashMap<>();
+		answer.put("retried", retried);
+		answer.put("more", after != null || matching.size() > limit);
+		return answer;
 	}
 
 	private Map<String, @Nullable Object> list(@Nullable String status, @Nullable String name, @Nullable String after,
@@ -116,33 +226,80 @@ final class SagaEndpoint extends OperatorEndpoint {
 		}
 	}
 
-	/**
-	 * Retries a halted saga, or records that one of its steps was undone by hand. Neither
-	 * has an effect if the saga has changed since it was read.
-	 * @param step the step to skip, or {@code null} to retry the saga
-	 */
-	private void apply(IdempotencyKey id, @Nullable String step, @Nullable String note, SecurityContext security) {
-		OperatedSaga saga = requireChangeable(id, step, note);
-		boolean changed;
-		try {
-			changed = (step != null) ? this.sagas.skip(id, step, Objects.requireNonNull(note)) : this.sagas.retry(id);
+	private void retry(OperatedSaga saga, @Nullable String note, SecurityContext security) {
+		if (!apply(Act.RETRY, saga, null, note, security, () -> this.sagas.retry(saga.version()))) {
+			requireHalted(saga.id());
+			throw changed();
 		}
-		catch (DataAccessException ex) {
-			publish(saga, step, note, UNKNOWN, security);
-			throw ex;
+	}
+
+	private void skip(IdempotencyKey id, String step, String note, SecurityContext security) {
+		OperatedSaga saga = requireHalted(id);
+		requireNotUndone(saga, step, note);
+		if (!apply(Act.SKIP, saga, step, note, security, () -> this.sagas.skip(id, step, note))) {
+			requireNotUndone(requireHalted(id), step, note);
+			throw changed();
 		}
-		if (!changed) {
-			requireChangeable(id, step, note);
-			throw conflict("The saga has changed in the meantime",
+	}
+
+	private void abort(IdempotencyKey id, String note, SecurityContext security) {
+		OperatedSaga saga = requireForward(id);
+		if (!apply(Act.ABORT, saga, null, note, security, () -> this.sagas.abort(id, note))) {
+			requireForward(id);
+			throw conflict(
+					"The saga has changed in the meantime, its deadline has passed, or a step is in a transaction",
 					"Look at it again, and repeat the request if it is still needed");
 		}
-		publish(saga, step, note, "DONE", security);
+	}
+
+	/**
+	 * Closes the saga that the operator has looked at: the time at which it was halted
+	 * shows that nothing has run since.
+	 */
+	private void close(IdempotencyKey id, @Nullable Instant haltedAt, String note, SecurityContext security) {
+		OperatedSaga saga = requireHalted(id);
+		if (haltedAt == null) {
+			throw invalid("The request has no 'haltedAt'",
+					"Set it to 'haltedAt' of the saga, as GET /actuator/saga/{id} shows it, so that only the saga that "
+							+ "you have looked at is closed");
+		}
+		if (!haltedAt.equals(saga.haltedAt())) {
+			throw conflict("The saga was halted again since then", "Look at it again: it may have run since");
+		}
+		if (!apply(Act.CLOSE, saga, null, note, security, () -> this.sagas.close(saga.version(), note))) {
+			requireHalted(id);
+			throw changed();
+		}
+	}
+
+	private static Refusal changed() {
+		return conflict("The saga has changed in the meantime",
+				"Look at it again, and repeat the request if it is still needed");
+	}
+
+	/**
+	 * Makes a change, which has no effect if the saga has changed since it was read.
+	 */
+	private boolean apply(Act act, OperatedSaga saga, @Nullable String step, @Nullable String note,
+			SecurityContext security, BooleanSupplier change) {
+		boolean changed;
+		try {
+			changed = change.getAsBoolean();
+		}
+		catch (DataAccessException ex) {
+			publish(act, saga, step, note, UNKNOWN, security);
+			throw ex;
+		}
+		if (changed) {
+			publish(act, saga, step, note, "DONE", security);
+		}
+		return changed;
 	}
 
 	/**
 	 * Publishes an audit event, and logs the change without the operator's note.
 	 */
-	private void publish(OperatedSaga saga, @Nullable String step, @Nullable String note, String outcome,
+	private void publish(Act act, OperatedSaga saga, @Nullable String step, @Nullable String note, String outcome,
 			SecurityContext security) {
 		Map<String, Object> data = new LinkedHashMap<>();
 		data.put("id", saga.id().digest());
@@ -153,13 +310,17 @@ final class SagaEndpoint extends OperatorEndpoint {
 			data.put("step", step);
 		}
 		else {
-			logger.info("An operator has requested to retry the saga {} ({}): {}", saga.id(), saga.name(), outcome);
+			logger.info("An operator has requested to {} the saga {} ({}): {}", act.name().toLowerCase(Locale.ROOT),
+					saga.id(), saga.name(), outcome);
 		}
 		if (note != null) {
 			data.put("note", note);
 		}
+		if (act == Act.CLOSE && saga.haltReason() != null) {
+			data.put("haltReason", saga.haltReason());
+		}
 		data.put("outcome", outcome);
-		audit(this.publisher, security, (step != null) ? "SAGA_STEP_SKIPPED" : "SAGA_RETRIED", data);
+		audit(this.publisher, security, act.event, data);
 	}
 
 	private OperatedSaga require(IdempotencyKey id) {
@@ -172,14 +333,25 @@ final class SagaEndpoint extends OperatorEndpoint {
 		return saga;
 	}
 
-	private OperatedSaga requireChangeable(IdempotencyKey id, @Nullable String step, @Nullable String note) {
+	private OperatedSaga requireHalted(IdempotencyKey id) {
 		OperatedSaga saga = require(id);
 		if (saga.status() != SagaStatus.HALTED) {
 			throw conflict("The saga is not halted: it is " + saga.status(), saga.status().isOpen()
 					? "Wait: it continues by itself" : "Nothing can be done: the saga has ended");
 		}
-		if (step != null) {
-			requireNotUndone(saga, step, note);
+		return saga;
+	}
+
+	private OperatedSaga requireForward(IdempotencyKey id) {
+		OperatedSaga saga = require(id);
+		SagaStatus direction = (saga.haltedIn() != null) ? saga.haltedIn() : saga.status();
+		if (direction == SagaStatus.COMPENSATING) {
+			throw conflict("The saga is being undone already",
+					(saga.haltedIn() != null) ? "Correct the cause and retry it, or undo it by hand and close it"
+							: "Wait: it continues by itself");
+		}
+		if (!direction.isOpen()) {
+			throw conflict("The saga has ended: it is " + saga.status(), "Nothing can be done");
 		}
 		return saga;
 	}
@@ -193,7 +365,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 					"Take the name from GET /actuator/saga/{id}"));
 		if (saga.haltedIn() != SagaStatus.COMPENSATING) {
 			throw conflict("The saga was halted before it was undone, so it may still complete",
-					"Retry the saga. When its deadline has passed, it is undone then");
+					"Retry the saga, or abort it, so that it is undone");
 		}
 		if (recorded.state().equals(StepState.COMPENSATED.name())) {
 			throw conflict("The step is already undone", "Retry the saga, or skip another step");
@@ -202,6 +374,10 @@ final class SagaEndpoint extends OperatorEndpoint {
 				&& !Objects.equals(recorded.note(), SagaStore.text(note))) {
 			throw conflict("The step is already skipped, with another note",
 					"Find out from the note and the audit log who has undone it. Retry the saga, or skip another step");
+		}
+		if (!recorded.isToUndo() && !recorded.state().equals(StepState.SKIPPED.name())) {
+			throw conflict("The saga does not undo this step: it has no undo, or was refused",
+					"Retry the saga, or skip another step");
 		}
 	}
 
@@ -230,22 +406,34 @@ final class SagaEndpoint extends OperatorEndpoint {
 		return step;
 	}
 
-	private static String requireNote(@Nullable String note) {
+	private static String requireNote(@Nullable String note, String what) {
 		String stated = note(note);
 		if (stated == null) {
-			throw invalid("The request has no 'note'",
-					"Set 'note' to how the step was undone by hand, without personal data");
+			throw invalid("The request has no 'note'", "Set 'note' to " + what + ", without personal data");
 		}
 		return stated;
 	}
 
 	/**
 	 * Refuses what would have no effect.
+	 * @param operation the operation that has an effect with it
 	 */
-	private static void requireNoStep(@Nullable String step) {
-		if (step != null) {
-			throw invalid("A retry concerns the whole saga and takes no 'step'",
-					"Omit it, or skip the step with POST /actuator/saga/{id}/skip");
+	private static void requireNo(@Nullable String value, String name, String operation, String why) {
+		if (value != null) {
+			throw invalid("This operation " + why + ", but the request has '" + name + "'",
+					"Omit it, or use the operation '" + operation + "'");
+		}
+	}
+
+	private static @Nullable Instant instant(String name, @Nullable String value) {
+		if (value == null) {
+			return null;
+		}
+		try {
+			return Instant.parse(value);
+		}
+		catch (DateTimeParseException ex) {
+			throw invalid("The parameter '" + name + "' is not a time", "Write it as 2026-03-01T03:04:11.298468Z");
 		}
 	}
 
@@ -257,6 +445,44 @@ final class SagaEndpoint extends OperatorEndpoint {
 	@Nullable Refusal refusal(RuntimeException failure) {
 		return ofDatabase(failure, "Check that the database is reachable and has the tables of sagas, then look the "
 				+ "saga up and repeat the request if it is still needed");
+	}
+
+	/**
+	 * What an operator does to a saga.
+	 */
+	private enum Act {
+
+		RETRY("SAGA_RETRIED"), SKIP("SAGA_STEP_SKIPPED"), ABORT("SAGA_ABORTED"), CLOSE("SAGA_CLOSED");
+
+		private final String event;
+
+		Act(String event) {
+			this.event = event;
+		}
+
+	}
+
+	/**
+	 * Which halted sagas to retry.
+	 *
+	 * @param name their name, or {@code null}
+	 * @param reason a part of the reason why they are halted, or {@code null}
+	 * @param after when they were halted at the earliest, or {@code null}
+	 * @param before when they were halted at the latest, or {@code null}
+	 */
+	private record HaltedFilter(@Nullable String name, @Nullable String reason, @Nullable Instant after,
+			@Nullable Instant before) {
+
+		private static final HaltedFilter ALL = new HaltedFilter(null, null, null, null);
+
+		boolean matches(OperatedSaga saga) {
+			Instant haltedAt = saga.haltedAt();
+			return (this.name == null || this.name.equals(saga.name()))
+					&& (this.reason == null || String.valueOf(saga.haltReason()).contains(this.reason))
+					&& haltedAt != null && (this.after == null || !haltedAt.isBefore(this.after))
+					&& (this.before == null || !haltedAt.isAfter(this.before));
+		}
+
 	}
 
 	/**
@@ -334,7 +560,8 @@ final class SagaEndpoint extends OperatorEndpoint {
 					+ ((step != null) ? ", at the step '" + step + "'" : "")
 					+ ". It does not continue by itself. Correct the cause and retry it"
 					+ (undone ? ", or undo a step by hand, skip that step and retry"
-							: ": it goes on with its steps, or is undone if its deadline has passed");
+							: ": it goes on with its steps, or is undone if its deadline has passed. Abort it to undo it")
+					+ ". If no version of the application can continue it, undo by hand what it has done, and close it";
 		}
 
 	}
@@ -379,6 +606,8 @@ final class SagaEndpoint extends OperatorEndpoint {
 	 * @param reason why it was refused, or {@code null}
 	 * @param note the note of the operator who skipped it, or {@code null}
 	 * @param refusedUndos how often its undo was refused
+	 * @param stuck whether the saga cannot undo it by itself, so that it may have to be
+	 * skipped
 	 * @param begunAt when it began
 	 * @param compensatingAt when its undo began, or {@code null}
 	 * @param endedAt when its action or its undo ended, or {@code null}
@@ -386,12 +615,12 @@ final class SagaEndpoint extends OperatorEndpoint {
 	 * @param undoKey the same for its undo
 	 */
 	record Step(String name, String kind, String state, @Nullable String reason, @Nullable String note,
-			int refusedUndos, String begunAt, @Nullable String compensatingAt, @Nullable String endedAt,
+			int refusedUndos, boolean stuck, String begunAt, @Nullable String compensatingAt, @Nullable String endedAt,
 			String actionKey, String undoKey) {
 
 		static Step of(OperatedSaga saga, OperatedStep step) {
 			return new Step(step.name(), step.kind(), step.state(), step.reason(), step.note(), step.refusedUndos(),
-					step.begunAt().toString(), text(step.compensatingAt()), text(step.endedAt()),
+					saga.isStuck(step), step.begunAt().toString(), text(step.compensatingAt()), text(step.endedAt()),
 					saga.actionKey(step).digest(), saga.undoKey(step).digest());
 		}
 

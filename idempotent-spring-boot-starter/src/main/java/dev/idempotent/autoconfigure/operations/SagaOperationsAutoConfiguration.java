@@ -61,7 +61,7 @@ final class SagaOperationsAutoConfiguration {
 		@ConditionalOnAvailableEndpoint
 		SagaEndpoint sagaEndpoint(@Lazy SagaAdministration sagas, SagaMethods methods,
 				ObjectProvider<SagaEngine> engine, ApplicationEventPublisher publisher) {
-			return new SagaEndpoint(sagas, counts(sagas, methods), () -> {
+			return new SagaEndpoint(sagas, methods.keys(), counts(sagas, methods), () -> {
 				List<String> served = names(methods);
 				return served.isEmpty() ? new SagaEndpoint.Instance(null, 0, served)
 						: new SagaEndpoint.Instance(engine.getObject().process(), engine.getObject().running(), served);

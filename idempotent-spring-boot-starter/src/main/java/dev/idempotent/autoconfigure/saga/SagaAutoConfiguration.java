@@ -1,6 +1,8 @@
 package dev.idempotent.autoconfigure.saga;
 
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.ThreadFactory;
 
 import javax.sql.DataSource;
 
@@ -18,6 +20,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.client.CallFailure;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import dev.idempotent.idempotency.client.RestClientKeys;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.jdbc.TableSweeper;
@@ -32,6 +35,7 @@ import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.method.SagaMethods;
 import dev.idempotent.transaction.OwnTransactions;
+import dev.idempotent.work.Workers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -40,6 +44,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -48,6 +53,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
@@ -55,6 +61,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -119,10 +126,28 @@ final class SagaAutoConfiguration {
 	@Lazy
 	SagaEngine sagaEngine(BeanFactory beanFactory, JdbcSagaStore store, SagaProperties properties, KeySettings keys,
 			IdempotencyProperties.Jdbc jdbc, ObjectProvider<FailureClassifier> failures, PayloadEncryption encryption,
-			ObjectProvider<SagaObserver> observers) {
+			ObjectProvider<SagaObserver> observers, Environment environment) {
 		return new SagaEngine(store, SagaStartupCheck.transactionManager(beanFactory, jdbc.transactionManager()),
 				properties.settings(UUID.randomUUID().toString(), keys.maxRun()),
-				failures.getIfAvailable(FailureClassifier::new), encryption, observers.orderedStream().toList());
+				failures.getIfAvailable(() -> new FailureClassifier(packages(beanFactory))), encryption,
+				observers.orderedStream().toList(), threads(environment));
+	}
+
+	/**
+	 * Virtual threads where spring.threads.virtual.enabled and the version of Java permit
+	 * them: a call that waits for a service keeps no thread of the platform.
+	 */
+	private static ThreadFactory threads(Environment environment) {
+		return Threading.VIRTUAL.isActive(environment)
+				? new VirtualThreadTaskExecutor(SagaEngine.THREADS).getVirtualThreadFactory()
+				: Workers.daemons(SagaEngine.THREADS);
+	}
+
+	/**
+	 * The packages of the application.
+	 */
+	private static List<String> packages(BeanFactory beanFactory) {
+		return AutoConfigurationPackages.has(beanFactory) ? AutoConfigurationPackages.get(beanFactory) : List.of();
 	}
 
 	/**
@@ -137,8 +162,8 @@ final class SagaAutoConfiguration {
 
 	@Bean
 	@Lazy
-	SagaCalls sagas(SagaEngine engine) {
-		return new SagaCalls(engine);
+	SagaCalls sagas(SagaEngine engine, SagaMethods methods) {
+		return new SagaCalls(engine, methods.keys());
 	}
 
 	@Bean
@@ -152,7 +177,7 @@ final class SagaAutoConfiguration {
 	@Lazy
 	@DependsOn("sagaSchema")
 	JdbcSagaAdministration sagaAdministration(OwnTransactions transactions, SagaProperties properties) {
-		return new JdbcSagaAdministration(transactions, properties.tablePrefix());
+		return new JdbcSagaAdministration(transactions, properties.tablePrefix(), properties.retention());
 	}
 
 	@Bean
@@ -181,9 +206,10 @@ final class SagaAutoConfiguration {
 		@Bean
 		@Lazy
 		@ConditionalOnMissingBean
-		FailureClassifier sagaFailureClassifier(ObjectProvider<IdempotencyKeyInterceptor> interceptors) {
+		FailureClassifier sagaFailureClassifier(ObjectProvider<IdempotencyKeyInterceptor> interceptors,
+				ObjectProvider<RestClientKeys> keys, BeanFactory beanFactory) {
 			boolean observed = interceptors.orderedStream().anyMatch(IdempotencyKeyInterceptor::hasTargets);
-			return new FailureClassifier() {
+			return new FailureClassifier(packages(beanFactory)) {
 
 				@Override
 				public @Nullable Integer statusOf(Throwable failure) {
@@ -197,14 +223,15 @@ final class SagaAutoConfiguration {
 
 				@Override
 				public boolean requiresObservedCalls() {
-					return observed;
+					return observed || keys.stream().anyMatch(RestClientKeys::isUsed);
 				}
 
 				@Override
 				public String describe(Throwable failure) {
 					String response = CallFailure.describe(failure);
-					String reason = super.describe(failure);
-					return (response != null) ? reason + " (" + response + ")" : reason;
+					String words = CallFailure.wordsOf(failure);
+					return super.describe(failure) + ((response != null) ? " (" + response + ")" : "")
+							+ ((words != null) ? ": " + masked(words) : "");
 				}
 
 			};

@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.saga;
 
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import dev.idempotent.idempotency.client.RestClientKeys;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
@@ -86,11 +87,12 @@ final class SagaStartupCheck {
 		if (!ClassUtils.isPresent(CLIENT, loader) || "".equals(environment.getProperty(TARGETS))) {
 			return;
 		}
-		if (beans.getBeanNamesForType(IdempotencyKeyInterceptor.class, true, false).length == 0) {
+		if (beans.getBeanNamesForType(IdempotencyKeyInterceptor.class, true, false).length == 0
+				&& beans.getBeanProvider(RestClientKeys.class, false).stream().noneMatch(RestClientKeys::isUsed)) {
 			logger.warn("{} is not set, so the calls that steps of sagas make with RestClient, RestTemplate and HTTP "
 					+ "interfaces carry no key, and their responses prove nothing: a redirect or an ignored error "
-					+ "counts as done. Name these services there, with all their locations, or set it to an empty "
-					+ "value if no step makes such a call", TARGETS);
+					+ "counts as done. Name these services there, with all their locations, apply RestClientKeys to "
+					+ "their clients, or set it to an empty value if no step makes such a call", TARGETS);
 			return;
 		}
 		if (!ClassUtils.isPresent(BOOT_CLIENT, loader)) {

@@ -22,6 +22,10 @@ public final class CallFailure {
 	 */
 	private static final Pattern TYPE = Pattern.compile("\"type\"\\s*+:\\s*+\"([\\w.~:/#=+-]{1,200}+)\"");
 
+	private static final Pattern DETAIL = Pattern.compile("\"detail\"\\s*+:\\s*+\"([^\"\\\\]{1,500}+)");
+
+	private static final Pattern TITLE = Pattern.compile("\"title\"\\s*+:\\s*+\"([^\"\\\\]{1,500}+)");
+
 	private static final List<String> CLIENTS = List.of("org.springframework.web.client.", "jdk.internal.net.http.",
 			"sun.net.www.protocol.http", "org.apache.hc.", "okhttp3.");
 
@@ -75,6 +79,25 @@ public final class CallFailure {
 		}
 		Matcher type = TYPE.matcher(problemOf(response));
 		return response.getStatusCode().value() + (type.find() ? " " + type.group(1) : "");
+	}
+
+	/**
+	 * Returns why the service has refused, in its own words: the detail of the problem
+	 * detail among the causes of an exception, or its title.
+	 * @param failure the exception
+	 * @return the words, which can contain what the request contained; {@code null} if
+	 * there are none
+	 */
+	public static @Nullable String wordsOf(Throwable failure) {
+		RestClientResponseException response = cause(failure, RestClientResponseException.class);
+		String problem = (response != null) ? problemOf(response) : "";
+		for (Pattern part : List.of(DETAIL, TITLE)) {
+			Matcher words = part.matcher(problem);
+			if (words.find()) {
+				return words.group(1);
+			}
+		}
+		return null;
 	}
 
 	/**

@@ -22,6 +22,16 @@ import org.jspecify.annotations.Nullable;
 public interface SagaAdministration {
 
 	/**
+	 * The beginning of the reason of a saga that an operator has aborted.
+	 */
+	String ABORTED = "An operator has aborted the saga: ";
+
+	/**
+	 * The beginning of the reason of a saga that an operator has closed.
+	 */
+	String CLOSED = "An operator has closed the saga: ";
+
+	/**
 	 * Continues a halted saga in the status in which it was halted. Any instance can take
 	 * it over at once, without attempts or unfit runs, and a former owner is fenced. The
 	 * next call of each step is not compared with an earlier one.
@@ -29,6 +39,38 @@ public interface SagaAdministration {
 	 * @return {@code false} if it is not halted
 	 */
 	boolean retry(IdempotencyKey id);
+
+	/**
+	 * Continues a halted saga, as {@link #retry(IdempotencyKey)} does, unless it has
+	 * changed since it was read.
+	 * @param halted the id and the epoch of the saga as it was read
+	 * @return {@code false} if it is not halted, or has changed
+	 */
+	boolean retry(SagaOwner halted);
+
+	/**
+	 * Undoes a saga that is run, or was halted while it was run. Its deadline becomes the
+	 * present time, so that either its end as completed or the abort has an effect, and
+	 * its owner writes nothing more. Any instance that has a method of its name undoes it
+	 * at once.
+	 * @param id the id
+	 * @param note why, without personal data; cut after 1000 characters with what is put
+	 * before it
+	 * @return {@code false} if it is undone already, has ended, or has a step whose
+	 * transaction is open
+	 */
+	boolean abort(IdempotencyKey id, String note);
+
+	/**
+	 * Ends a halted saga as {@link SagaStatus#COMPENSATED}, because an operator has
+	 * undone by hand what it has done. Needs no method of its name. The steps that are
+	 * still to be undone are recorded as {@link StepState#SKIPPED}. Fences a former
+	 * owner.
+	 * @param halted the id and the epoch of the saga as it was read
+	 * @param note what the operator did, without personal data; cut after 1000 characters
+	 * @return {@code false} if it is not halted, or has changed since it was read
+	 */
+	boolean close(SagaOwner halted, String note);
 
 	/**
 	 * Records that an operator has undone a step by hand, so that it is not undone when
@@ -127,6 +169,26 @@ public interface SagaAdministration {
 		}
 
 		/**
+		 * Whether a step needs an operator because the saga cannot undo it: the saga was
+		 * halted at it, its undo was refused, or the outcome of its undo is unknown. The
+		 * saga undoes other steps by itself when it is retried.
+		 * @param step a recorded step
+		 * @return whether it is stuck
+		 */
+		public boolean isStuck(OperatedStep step) {
+			if (this.haltedIn != SagaStatus.COMPENSATING || !step.isToUndo()) {
+				return false;
+			}
+			return step.refusedUndos() > 0 || step.state().equals(StepState.COMPENSATING.name())
+					|| (step.name().equals(haltedStep()) && this.steps.stream().noneMatch(this::wasSkippedSinceHalt));
+		}
+
+		private boolean wasSkippedSinceHalt(OperatedStep step) {
+			return step.state().equals(StepState.SKIPPED.name()) && this.haltedAt != null && step.endedAt() != null
+					&& !step.endedAt().isBefore(this.haltedAt);
+		}
+
+		/**
 		 * The key of the action of a step.
 		 * @param step a recorded step
 		 * @return the key, by which the called service can be searched
@@ -164,7 +226,11 @@ public interface SagaAdministration {
 	record OperatedStep(String name, String kind, String state, @Nullable String reason, @Nullable String note,
 			int refusedUndos, Instant begunAt, @Nullable Instant compensatingAt, @Nullable Instant endedAt) {
 
-		boolean isToUndo() {
+		/**
+		 * Whether it must be undone before the saga is compensated.
+		 * @return {@code false} if it has no undo, or has nothing to undo any more
+		 */
+		public boolean isToUndo() {
 			return JournalEntry.isToUndo(this.kind, this.state, this.reason != null);
 		}
 

@@ -115,6 +115,11 @@ final class SagaBody {
 			}
 
 			@Override
+			boolean hasValue(String json, String pointer) {
+				return SagaBody.this.run.definition().hasValue(json, pointer);
+			}
+
+			@Override
 			void requireNoMisuse() {
 				SagaBody.this.requireNoMisuse();
 			}

@@ -76,6 +76,16 @@ public interface SagaDefinition {
 	@Nullable Object readStepResult(Type type, byte[] stored);
 
 	/**
+	 * Returns whether a text is JSON and has a value that is not null at a place.
+	 * @param json any text
+	 * @param pointer a JSON pointer
+	 * @return {@code false} also if it is not JSON
+	 */
+	default boolean hasValue(String json, String pointer) {
+		return false;
+	}
+
+	/**
 	 * Stored data cannot be read, such as by another version of the application.
 	 */
 	class UnreadableException extends RuntimeException {

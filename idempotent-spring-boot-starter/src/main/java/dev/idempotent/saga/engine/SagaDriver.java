@@ -74,7 +74,7 @@ final class SagaDriver {
 		}
 		if (this.run.isCompensating()) {
 			return (failure != null && TransientFailures.include(failure) && !this.body.canUndo())
-					? release(FailureClassifier.reasonOf(failure), failure) : undo();
+					? release(describe(failure), failure) : undo();
 		}
 		return (failure != null) ? failed(failure) : returned(result);
 	}
@@ -131,14 +131,12 @@ final class SagaDriver {
 			return releaseAfter(Duration.ZERO, failure);
 		}
 		if (TransientFailures.include(failure)) {
-			return release(FailureClassifier.reasonOf(failure), failure);
+			return release(describe(failure), failure);
 		}
 		String missed = this.body.missedStep();
 		if (missed != null || failure instanceof LinkageError) {
-			return unfit(new RunAbortedError(Cause.UNFIT,
-					"The saga's method failed with " + FailureClassifier.reasonOf(failure)
-							+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""),
-					failure));
+			return unfit(new RunAbortedError(Cause.UNFIT, "The saga's method failed with " + describe(failure)
+					+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""), failure));
 		}
 		if (this.run.presence() == Presence.ABSENT && !this.body.hasReachedSteps()) {
 			return RunEnd.failed(failure);
@@ -147,8 +145,12 @@ final class SagaDriver {
 			logger.warn("The method of saga {} ({}) has failed, so the saga is undone", this.run.id(), this.run.name(),
 					OutageLog.printable(failure));
 		}
-		return (this.run.presence() == Presence.ABSENT) ? RunEnd.refused(FailureClassifier.reasonOf(failure))
-				: compensate(FailureClassifier.reasonOf(failure));
+		return (this.run.presence() == Presence.ABSENT) ? RunEnd.refused(describe(failure))
+				: compensate(describe(failure));
+	}
+
+	private String describe(Throwable failure) {
+		return this.resources.failures().describe(failure);
 	}
 
 	private RunEnd leave(RunAbortedError left) {
@@ -212,7 +214,8 @@ final class SagaDriver {
 			return releaseForRetry(null);
 		}
 		if (stored.status() == SagaStatus.EXECUTING) {
-			return stored.isLate() ? compensate(SagaRun.DEADLINE) : releaseForRetry(null);
+			return stored.isLate() ? compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE))
+					: releaseForRetry(null);
 		}
 		this.run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
 		return releaseAfter(Duration.ZERO, null);

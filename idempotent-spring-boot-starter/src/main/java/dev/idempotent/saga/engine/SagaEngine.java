@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -28,6 +29,7 @@ import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.work.Observers;
+import dev.idempotent.work.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +42,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Runs the sagas of an application. Thread-safe.
  */
 public final class SagaEngine implements AutoCloseable {
+
+	/**
+	 * The beginning of the names of the threads that run sagas in the background.
+	 */
+	public static final String THREADS = "saga-";
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEngine.class);
 
@@ -71,10 +78,27 @@ public final class SagaEngine implements AutoCloseable {
 	 */
 	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
 			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers) {
+		this(store, transactions, settings, failures, encryption, observers, Workers.daemons(THREADS));
+	}
+
+	/**
+	 * Creates an engine that runs no sagas in the background until it is opened.
+	 * @param store the journal
+	 * @param transactions the transactions of steps, on the database of the journal
+	 * @param settings the settings
+	 * @param failures classifies the exceptions of steps
+	 * @param encryption protects arguments and results
+	 * @param observers observe the sagas
+	 * @param threads creates the threads of the sagas that run in the background, with
+	 * names that begin with {@value #THREADS}
+	 */
+	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
+			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers,
+			ThreadFactory threads) {
 		this.resources = new SagaRun.Resources(store, transactions, settings, failures, encryption,
 				new Observers<>(observers, logger, "A SagaObserver", "its observation is missing"),
 				ConcurrentHashMap.newKeySet());
-		this.workers = new SagaWorkers(settings, this::takeOverDue, this::resume);
+		this.workers = new SagaWorkers(settings, threads, this::takeOverDue, this::resume);
 	}
 
 	/**

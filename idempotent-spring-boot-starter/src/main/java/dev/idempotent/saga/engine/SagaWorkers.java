@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -78,16 +79,17 @@ final class SagaWorkers {
 
 	/**
 	 * Creates workers that are not started.
+	 * @param threads creates the threads that run sagas
 	 * @param due takes over sagas that are due
 	 * @param work runs a saga that was taken over
 	 */
-	SagaWorkers(SagaSettings settings, DueSagas due, Consumer<StoredSaga> work) {
+	SagaWorkers(SagaSettings settings, ThreadFactory threads, DueSagas due, Consumer<StoredSaga> work) {
 		this.settings = settings;
 		this.due = due;
 		this.work = work;
 		this.free = settings.workers();
 		this.mostOfOneName = settings.workers();
-		this.workers = Executors.newCachedThreadPool(Workers.daemons("saga-"));
+		this.workers = Executors.newCachedThreadPool(threads);
 	}
 
 	/**

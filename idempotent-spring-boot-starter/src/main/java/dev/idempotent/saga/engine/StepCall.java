@@ -3,6 +3,7 @@ package dev.idempotent.saga.engine;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
@@ -10,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
@@ -34,6 +36,8 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	private static final int FIRST_CLIENT_ERROR = 400;
 
 	private static final int LAST_CLIENT_ERROR = 499;
+
+	private static final Pattern POINTER = Pattern.compile("(?:/(?:[^/~]|~[01])*)+");
 
 	private static final String WHERE_TO_LIST = ". If it leads to the service of the step, list that location in "
 			+ "idempotent.client.targets; if its calls may be repeated without a key, such as the request of a token, "
@@ -130,6 +134,22 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	@Override
+	public SagaStep<R> provenBy(String... pointers) {
+		List<String> values = List.of(pointers);
+		values.forEach((pointer) -> {
+			if (!POINTER.matcher(pointer).matches()) {
+				throw new IllegalArgumentException("The step '" + this.name + "' cannot be proven by '" + pointer
+						+ "', which is not a JSON pointer such as /id or /error/code");
+			}
+		});
+		if (values.isEmpty()) {
+			throw new IllegalArgumentException(
+					"The step '" + this.name + "' names no JSON pointer that proves the response");
+		}
+		return provenBy((response) -> values.stream().anyMatch((pointer) -> hasValue(response.body(), pointer)));
+	}
+
+	@Override
 	public SagaStep<R> timeout(Duration limit) {
 		if (limit.isNegative() || limit.isZero()) {
 			throw new IllegalArgumentException(
@@ -194,6 +214,12 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * Runs the step, or returns what is recorded of it.
 	 */
 	abstract @Nullable Object run(StepKind kind);
+
+	/**
+	 * Returns whether a text is JSON and has a value that is not null at a place.
+	 * @param pointer a JSON pointer
+	 */
+	abstract boolean hasValue(String json, String pointer);
 
 	/**
 	 * Requires that the running action or undo has not used the saga.

@@ -192,7 +192,7 @@ final class TransactionalStep {
 		if (!outcome.isKnown() || (!named && isTransient(failure)) || (context.calls().made() > 0 && this.call
 			.verdictOfAction(failure, this.failures.statusOf(failure), context, false) != StepVerdict.REFUSED)) {
 			throw new RunAbortedError(Cause.UNKNOWN,
-					"The step '" + entry.name() + "' could not be committed: " + FailureClassifier.reasonOf(failure),
+					"The step '" + entry.name() + "' could not be committed: " + this.failures.describe(failure),
 					forCaller(entry, failure));
 		}
 		requireRolledBack(entry);
@@ -238,10 +238,10 @@ final class TransactionalStep {
 						failure);
 	}
 
-	private static RunAbortedError undoFailed(JournalEntry entry, Outcome<?> outcome) {
+	private RunAbortedError undoFailed(JournalEntry entry, Outcome<?> outcome) {
 		Throwable failure = failureOf(outcome);
 		return new RunAbortedError((!outcome.isKnown() || isTransient(failure)) ? Cause.UNKNOWN : Cause.HALT,
-				"The step '" + entry.name() + "' could not be undone: " + FailureClassifier.reasonOf(failure), failure);
+				"The step '" + entry.name() + "' could not be undone: " + this.failures.describe(failure), failure);
 	}
 
 	private static boolean isTransient(Throwable failure) {

@@ -38,15 +38,25 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	private static final List<SagaStatus> UNENDED = List.of(SagaStatus.COMPENSATING, SagaStatus.EXECUTING,
 			SagaStatus.STARTED, SagaStatus.HALTED);
 
+	/**
+	 * The condition that a step must be undone before its saga is compensated.
+	 */
+	private static final String IS_TO_UNDO = "kind not in ('TRANSACTION', 'CALL') and state not in ('COMPENSATED', "
+			+ "'SKIPPED') and (reason is null or kind = 'CANCELLED_CALL')";
+
 	private final SagaDatabase database;
+
+	private final Duration retention;
 
 	/**
 	 * Creates the administration of a store.
 	 * @param transactions own transactions on the data source of the store
 	 * @param tablePrefix the common prefix of the names of the tables
+	 * @param retention how long a saga is kept that an operator has closed
 	 */
-	public JdbcSagaAdministration(OwnTransactions transactions, String tablePrefix) {
+	public JdbcSagaAdministration(OwnTransactions transactions, String tablePrefix, Duration retention) {
 		this.database = new SagaDatabase(transactions, new SagaTables(tablePrefix));
+		this.retention = retention;
 	}
 
 	/**
@@ -55,12 +65,25 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	 */
 	@Override
 	public boolean retry(IdempotencyKey id) {
+		return retry(id, null);
+	}
+
+	@Override
+	public boolean retry(SagaOwner halted) {
+		return retry(halted.id(), halted.epoch());
+	}
+
+	private boolean retry(IdempotencyKey id, @Nullable Long epoch) {
+		List<Object> parameters = new ArrayList<>(List.of(id.digest()));
+		if (epoch != null) {
+			parameters.add(epoch);
+		}
 		return this.database.runInTransaction((sql) -> {
-			boolean retried = sql.update(
-					"update " + sql.instance() + " set status = halted_in, halted_in = null, halt_reason = null, "
-							+ "owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = "
-							+ sql.database().now() + " where id = ? and status = 'HALTED' and halted_in is not null",
-					id.digest()) == 1;
+			boolean retried = sql
+				.update("update " + sql.instance() + " set status = halted_in, halted_in = null, halt_reason = null, "
+						+ "owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + sql.database().now()
+						+ " where id = ? and status = 'HALTED' and halted_in is not null"
+						+ ((epoch != null) ? " and epoch = ?" : ""), parameters.toArray()) == 1;
 			if (retried) {
 				// The operator has decided that a changed call may be sent.
 				sql.update(
@@ -69,6 +92,53 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 						id.digest());
 			}
 			return retried;
+		});
+	}
+
+	/**
+	 * A halted saga has no owner. The owner of another one cannot write after the
+	 * deadline. A step in a transaction has locked the row, and may take long.
+	 */
+	@Override
+	public boolean abort(IdempotencyKey id, String note) {
+		String reason = Objects.requireNonNull(SagaStore.text(ABORTED + note));
+		return this.database.runInTransaction((sql) -> {
+			String now = sql.database().now();
+			String unlocked = "select 1 from " + sql.instance()
+					+ " where id = ? and ((status = 'HALTED' and halted_in = "
+					+ "'EXECUTING') or (status in ('STARTED', 'EXECUTING') and deadline > " + now
+					+ ")) for update skip locked";
+			if (!sql.existsById(unlocked, id.digest())) {
+				return false;
+			}
+			boolean halted = sql.update(
+					"update " + sql.instance() + " set status = 'COMPENSATING', halted_in = null, halt_reason = null, "
+							+ "reason = ?, owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + now
+							+ " where id = ? and status = 'HALTED' and halted_in = 'EXECUTING'",
+					reason, id.digest()) == 1;
+			return halted || sql.update(
+					"update " + sql.instance() + " set deadline = " + now + ", due_at = " + now
+							+ ", reason = ? where id = ? and status in ('STARTED', 'EXECUTING')",
+					reason, id.digest()) == 1;
+		});
+	}
+
+	@Override
+	public boolean close(SagaOwner halted, String note) {
+		String id = halted.id().digest();
+		String stored = Objects.requireNonNull(SagaStore.text(note));
+		return this.database.runInTransaction((sql) -> {
+			boolean closed = sql.update(
+					"update " + sql.instance() + " set status = 'COMPENSATED', halted_in = null, halt_reason = null, "
+							+ "reason = ?, arguments = null, result = null, owner = null, epoch = epoch + 1, due_at = "
+							+ sql.database().millisFromNow() + " where id = ? and epoch = ? and status = 'HALTED'",
+					SagaStore.text(CLOSED + note), this.retention.toMillis(), id, halted.epoch()) == 1;
+			if (closed) {
+				sql.update("update " + sql.step() + " set state = 'SKIPPED', note = ?, ended_at = "
+						+ sql.database().now() + " where saga_id = ? and " + IS_TO_UNDO, stored, id);
+				sql.update("update " + sql.step() + " set result = null, call_identity = null where saga_id = ?", id);
+			}
+			return closed;
 		});
 	}
 

@@ -35,6 +35,8 @@ public final class SagaCalls implements Sagas {
 
 	private final SagaEngine engine;
 
+	private final SagaKeys keys;
+
 	/**
 	 * The sagas that have returned a result to a run whose key they have.
 	 */
@@ -43,9 +45,11 @@ public final class SagaCalls implements Sagas {
 	/**
 	 * Creates the calls of an engine.
 	 * @param engine runs sagas
+	 * @param keys the ids of sagas
 	 */
-	public SagaCalls(SagaEngine engine) {
+	public SagaCalls(SagaEngine engine, SagaKeys keys) {
 		this.engine = engine;
+		this.keys = keys;
 	}
 
 	/**
@@ -71,6 +75,11 @@ public final class SagaCalls implements Sagas {
 	@Override
 	public Optional<SagaSnapshot> find(IdempotencyKey id) {
 		return this.engine.find(id);
+	}
+
+	@Override
+	public IdempotencyKey idOf(String saga, Object key) {
+		return this.keys.idOf(saga, key);
 	}
 
 	private @Nullable Object run(SagaInvocation call) throws Throwable {

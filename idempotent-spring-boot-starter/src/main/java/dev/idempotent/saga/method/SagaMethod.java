@@ -2,6 +2,7 @@ package dev.idempotent.saga.method;
 
 import java.io.ByteArrayOutputStream;
 import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -13,7 +14,6 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
-import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
@@ -48,11 +48,6 @@ final class SagaMethod implements SagaDefinition {
 			+ "class.";
 
 	/**
-	 * Keys of a saga that come from expressions are JSON, which never begins with this.
-	 */
-	private static final String OF_RUN = "run ";
-
-	/**
 	 * The fingerprint of a saga that has the key of a run: it contradicts none, so the
 	 * arguments of the first call count.
 	 */
@@ -64,7 +59,7 @@ final class SagaMethod implements SagaDefinition {
 
 	private final Duration timeout;
 
-	private final String namespace;
+	private final SagaKeys keys;
 
 	private final @Nullable KeyExpression key;
 
@@ -89,14 +84,14 @@ final class SagaMethod implements SagaDefinition {
 	 * @param method the method
 	 * @param annotation its annotation
 	 * @param timeout the timeout, without placeholders
-	 * @param namespace the namespace of keys
+	 * @param keys the ids of sagas
 	 * @param json writes and reads arguments and results
 	 * @param values compares arguments and results
 	 * @param body runs the method
 	 * @throws IdempotentConfigurationException if the annotation, a parameter or the
 	 * return type is invalid
 	 */
-	SagaMethod(AnnotatedMethod method, Saga annotation, String timeout, String namespace, JsonMapper json,
+	SagaMethod(AnnotatedMethod method, Saga annotation, String timeout, SagaKeys keys, JsonMapper json,
 			CanonicalValues values, AdvisedBody body) {
 		requireResult(method);
 		this.names = method.parameterNames();
@@ -107,7 +102,7 @@ final class SagaMethod implements SagaDefinition {
 		this.method = method;
 		this.name = name(method, annotation.name());
 		this.timeout = timeout(method, timeout);
-		this.namespace = namespace;
+		this.keys = keys;
 		this.key = key(method, annotation.key(), this.names, values);
 		this.arguments = arguments(method, annotation, values);
 		this.results = ResultCodec.ofMethod(method, json, values,
@@ -216,6 +211,13 @@ final class SagaMethod implements SagaDefinition {
 		}
 	}
 
+	@Override
+	public boolean hasValue(String json, String pointer) {
+		JsonNode document = tree(json.getBytes(StandardCharsets.UTF_8));
+		JsonNode value = (document != null) ? document.at(pointer) : null;
+		return value != null && !value.isMissingNode() && !value.isNull();
+	}
+
 	private ResultCodec stepResults(Type type) {
 		return new ResultCodec(this.json, this.values, this.json.constructType(type), "a step");
 	}
@@ -230,9 +232,11 @@ final class SagaMethod implements SagaDefinition {
 		IdempotencyContext run = (this.key == null) ? requireRun() : null;
 		byte[] written = write(values);
 		if (run != null) {
-			return new SagaInvocation(this, this.method.describe(), id(OF_RUN + run.key().digest()), ANY, written, run);
+			return new SagaInvocation(this, this.method.describe(), this.keys.ofRun(this.name, run.key()), ANY, written,
+					run);
 		}
-		return new SagaInvocation(this, this.method.describe(), id(evaluate(this.arguments.byName(values))),
+		return new SagaInvocation(this, this.method.describe(),
+				this.keys.ofCanonical(this.name, evaluate(this.arguments.byName(values))),
 				this.arguments.fingerprint(values), written, null);
 	}
 
@@ -257,10 +261,6 @@ final class SagaMethod implements SagaDefinition {
 			throw noKey(ex);
 		}
 		throw noKey(null);
-	}
-
-	private IdempotencyKey id(String value) {
-		return IdempotencyKey.of(IdempotencyKey.Kind.SAGA, this.namespace, "", this.name, value);
 	}
 
 	private IllegalArgumentException noKey(@Nullable Exception cause) {

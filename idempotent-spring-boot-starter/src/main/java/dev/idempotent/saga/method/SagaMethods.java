@@ -26,7 +26,7 @@ public final class SagaMethods {
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final String namespace;
+	private final SagaKeys keys;
 
 	private final JsonMapper json;
 
@@ -49,7 +49,7 @@ public final class SagaMethods {
 	public SagaMethods(ConfigurableListableBeanFactory beans, String namespace, JsonMapper json, CanonicalValues values,
 			TransactionAttributeSource transactions) {
 		this.beans = beans;
-		this.namespace = namespace;
+		this.keys = new SagaKeys(namespace, values);
 		this.json = StoredJson.mapper(json);
 		this.values = values;
 		this.transactions = transactions;
@@ -92,12 +92,20 @@ public final class SagaMethods {
 		return List.copyOf(byName.values());
 	}
 
+	/**
+	 * The ids of sagas.
+	 * @return computes ids, also of sagas that this application cannot run
+	 */
+	public SagaKeys keys() {
+		return this.keys;
+	}
+
 	SagaMethod read(AnnotatedMethod method, Advisor advisor) {
 		Saga annotation = AnnotatedElementUtils.findMergedAnnotation(method.method(), Saga.class);
 		Assert.state(annotation != null, method::describe);
 		requireNoOtherRole(method);
 		SagaMethod saga = new SagaMethod(method, annotation,
-				String.valueOf(this.beans.resolveEmbeddedValue(annotation.timeout())), this.namespace, this.json,
+				String.valueOf(this.beans.resolveEmbeddedValue(annotation.timeout())), this.keys, this.json,
 				this.values, new AdvisedBody(advisor, method, () -> beanOf(method)));
 		SagaMethod earlier = this.read.putIfAbsent(method, saga);
 		return (earlier != null) ? earlier : saga;

@@ -86,6 +86,9 @@ class CrossSiteRequestsTests {
 				Map.entry("outbox/resume", Map.of("topic", "test:paused")),
 				Map.entry("saga/" + saga + "/retry", Map.of()),
 				Map.entry("saga/" + saga + "/skip", Map.of("step", "hold", "note", "a note")),
+				Map.entry("saga/" + saga + "/abort", Map.of("note", "a note")),
+				Map.entry("saga/" + saga + "/close", Map.of("haltedAt", "2026-01-01T00:00:00Z", "note", "a note")),
+				Map.entry("saga/retry", ALL), Map.entry("saga/find", Map.of("name", "checkout", "key", "4711")),
 				Map.entry("idempotency", Map.of("key", "4711")),
 				Map.entry("idempotency/" + this.pending + "/release", Map.of()),
 				Map.entry("idempotency/" + this.completed + "/forget", Map.of("note", "a note")));

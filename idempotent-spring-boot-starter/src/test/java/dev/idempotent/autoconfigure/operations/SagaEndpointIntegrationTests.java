@@ -109,7 +109,7 @@ class SagaEndpointIntegrationTests {
 		assertThat(answer.get("steps")).extracting((step) -> step.get("name").asString() + step.get("state").asString())
 			.containsExactly("orderDONE", "holdDONE", "chargeREFUSED");
 		assertThat(answer.at("/steps/0").propertyNames()).containsExactlyInAnyOrder("name", "kind", "state", "reason",
-				"note", "refusedUndos", "begunAt", "compensatingAt", "endedAt", "actionKey", "undoKey");
+				"note", "refusedUndos", "stuck", "begunAt", "compensatingAt", "endedAt", "actionKey", "undoKey");
 		assertThat(answer.at("/steps/0/kind").asString()).isEqualTo("COMPENSATED_TRANSACTION");
 		assertThat(answer.at("/steps/1/refusedUndos").asInt()).isOne();
 		assertThat(answer.at("/steps/1/begunAt").asString()).endsWith("Z");
@@ -307,6 +307,142 @@ class SagaEndpointIntegrationTests {
 		assertThat(application.bean(Audits.class).events()).isEmpty();
 	}
 
+	/**
+	 * The saga undoes the order by itself, and the charge has no undo.
+	 */
+	@Test
+	void offersToSkipOnlyWhatTheSagaCannotUndo() {
+		String id = halt();
+		assertThat(json(get("/" + id), 200).get("steps")).extracting((step) -> step.get("stuck").asBoolean())
+			.containsExactly(false, true, false);
+		assertThat(json(post(id + "/skip", "{\"step\":\"charge\",\"note\":\"done\"}"), 409).get("problem").asString())
+			.startsWith("The saga does not undo this step");
+	}
+
+	@Test
+	void closesASagaThatNoVersionOfTheApplicationCanContinue(CapturedOutput output) {
+		String id = halt();
+		JdbcTemplate jdbc = application.bean(JdbcTemplate.class);
+		jdbc.update("update operated_saga_instance set halted_in = 'EXECUTING', name = 'gone'");
+		String haltedAt = json(get("/" + id), 200).at("/saga/haltedAt").asString();
+		JsonNode closed = json(post(id + "/close", close(haltedAt)), 200);
+		assertThat(closed.at("/saga/status").asString()).isEqualTo("COMPENSATED");
+		assertThat(closed.at("/saga/reason").asString())
+			.isEqualTo("An operator has closed the saga: Paid back, ticket 42");
+		assertThat(closed.get("steps")).extracting((step) -> step.get("state").asString())
+			.containsExactly("SKIPPED", "SKIPPED", "REFUSED");
+		assertThat(audited()).satisfies((event) -> {
+			assertThat(event.getType()).isEqualTo("SAGA_CLOSED");
+			assertThat(event.getData()).containsEntry("id", id)
+				.containsEntry("note", "Paid back, ticket 42")
+				.containsEntry("outcome", "DONE");
+			assertThat(event.getData().get("haltReason").toString()).contains("The goods have left the warehouse");
+		});
+		assertThat(output).containsOnlyOnce("An operator has requested to close the saga " + id + " (gone): DONE")
+			.doesNotContain("ticket 42");
+		assertThat(json(post(id + "/close", close(haltedAt)), 409).get("problem").asString())
+			.isEqualTo("The saga is not halted: it is COMPENSATED");
+	}
+
+	/**
+	 * The saga that the operator has looked at has run again since, and was halted again.
+	 */
+	@Test
+	void closesOnlyTheHaltThatTheOperatorHasSeen() {
+		String id = halt();
+		String seen = json(get("/" + id), 200).at("/saga/haltedAt").asString();
+		json(post(id + "/retry", ""), 200);
+		awaitStatus(id, SagaStatus.HALTED);
+		assertThat(json(post(id + "/close", close(seen)), 409).get("problem").asString())
+			.isEqualTo("The saga was halted again since then");
+		assertThat(json(post(id + "/close", "{\"note\":\"Paid back\"}"), 400).get("problem").asString())
+			.isEqualTo("The request has no 'haltedAt'");
+		assertThat(json(post(id + "/close", "{\"haltedAt\":\"" + seen + "\"}"), 400).get("problem").asString())
+			.isEqualTo("The request has no 'note'");
+		assertThat(json(post(id + "/close", close("yesterday")), 400).get("problem").asString())
+			.isEqualTo("The parameter 'haltedAt' is not a time");
+		assertThat(json(get("/" + id), 200).at("/saga/status").asString()).isEqualTo("HALTED");
+		assertThat(application.bean(Audits.class).events()).hasSize(1);
+	}
+
+	@Test
+	void undoesASagaThatIsAborted() {
+		String id = halt();
+		assertThat(json(post(id + "/abort", "{\"note\":\"wrong price\"}"), 409).get("problem").asString())
+			.isEqualTo("The saga is being undone already");
+		application.bean(JdbcTemplate.class).update("update operated_saga_instance set halted_in = 'EXECUTING'");
+		assertThat(json(post(id + "/abort", "{}"), 400).get("problem").asString())
+			.isEqualTo("The request has no 'note'");
+		assertThat(application.bean(Audits.class).events()).isEmpty();
+		warehouse().acceptReturns(true);
+		json(post(id + "/abort", "{\"note\":\"wrong price\"}"), 200);
+		awaitStatus(id, SagaStatus.COMPENSATED);
+		assertThat(warehouse().holds(this.order)).isFalse();
+		assertThat(json(get("/" + id), 200).at("/saga/reason").asString())
+			.isEqualTo("An operator has aborted the saga: wrong price");
+		assertThat(audited().getType()).isEqualTo("SAGA_ABORTED");
+		assertThat(json(post(id + "/abort", "{\"note\":\"wrong price\"}"), 409).get("problem").asString())
+			.isEqualTo("The saga has ended: it is COMPENSATED");
+	}
+
+	@Test
+	void retriesManyByNameReasonAndTime() {
+		String first = halt();
+		String second = haltAnother();
+		String third = haltAnother();
+		application.bean(JdbcTemplate.class)
+			.update("update operated_saga_instance set halt_reason = 'The bank is closed' where id = ?", second);
+		String time = json(get("/" + third), 200).at("/saga/haltedAt").asString();
+		warehouse().acceptReturns(true);
+		assertThat(json(post("retry", "{\"name\":\"other\",\"note\":\"x\"}"), 200).toString())
+			.isEqualTo("{\"retried\":0,\"more\":false}");
+		assertThat(json(post("retry", "{\"reason\":\"bank\",\"note\":\"It is open\"}"), 200).toString())
+			.isEqualTo("{\"retried\":1,\"more\":false}");
+		awaitStatus(second, SagaStatus.COMPENSATED);
+		assertThat(audited().getData()).containsEntry("id", second).containsEntry("note", "It is open");
+		assertThat(json(post("retry", "{\"name\":\"checkout\",\"haltedAfter\":\"" + time + "\"}"), 200).get("retried")
+			.asInt()).isOne();
+		awaitStatus(third, SagaStatus.COMPENSATED);
+		assertThat(json(get("/" + first), 200).at("/saga/status").asString()).isEqualTo("HALTED");
+		assertThat(json(post("retry", "{\"haltedBefore\":\"" + time + "\"}"), 200).get("retried").asInt()).isOne();
+		awaitStatus(first, SagaStatus.COMPENSATED);
+		assertThat(application.bean(Audits.class).events()).hasSize(3);
+	}
+
+	@Test
+	void retriesAtMostAsManyAsAreRequested() {
+		halt();
+		haltAnother();
+		warehouse().acceptReturns(true);
+		assertThat(json(post("retry", "{\"all\":true,\"limit\":\"1\"}"), 200).toString())
+			.isEqualTo("{\"retried\":1,\"more\":true}");
+		assertThat(json(post("retry", "{\"all\":true,\"limit\":\"1\"}"), 200).toString())
+			.isEqualTo("{\"retried\":1,\"more\":false}");
+	}
+
+	@Test
+	void retriesManyOnlyIfTheRequestSaysWhich() {
+		String id = halt();
+		for (String body : List.of("{}", "{\"all\":false}", "{\"all\":true,\"name\":\"checkout\"}")) {
+			assertThat(json(post("retry", body), 400).get("action").asString()).contains("all=true");
+		}
+		json(post("retry", "{\"key\":\"1\",\"all\":true}"), 400);
+		json(post("close", "{\"all\":true}"), 400);
+		json(post("retry?operation=find", "{\"all\":true}"), 400);
+		assertThat(json(get("/" + id), 200).at("/saga/status").asString()).isEqualTo("HALTED");
+		assertThat(application.bean(Audits.class).events()).isEmpty();
+	}
+
+	@Test
+	void findsASagaByItsKey() {
+		String id = halt();
+		assertThat(json(post("find", "{\"name\":\"checkout\",\"key\":\"" + this.order + "\"}"), 200).at("/saga/id")
+			.asString()).isEqualTo(id);
+		json(post("find", "{\"name\":\"other\",\"key\":\"" + this.order + "\"}"), 404);
+		json(post("find", "{\"name\":\"checkout\",\"key\":\"4711\"}"), 404);
+		json(post("find", "{\"name\":\"checkout\"}"), 400);
+	}
+
 	@Test
 	void isPartOfTheApplicationsHealth() {
 		halt();
@@ -321,6 +457,17 @@ class SagaEndpointIntegrationTests {
 		warehouse().acceptReturns(false);
 		return catchThrowableOfType(SagaHaltedException.class, () -> checkout().place(this.order, "refused")).id()
 			.digest();
+	}
+
+	private static String haltAnother() {
+		return catchThrowableOfType(SagaHaltedException.class,
+				() -> checkout().place(UUID.randomUUID().toString(), "refused"))
+			.id()
+			.digest();
+	}
+
+	private static String close(String haltedAt) {
+		return "{\"haltedAt\":\"" + haltedAt + "\",\"note\":\"Paid back, ticket 42\"}";
 	}
 
 	private void awaitStatus(String id, SagaStatus status) {

@@ -33,7 +33,7 @@ final class InMemorySaga {
 
 	final Instant createdAt;
 
-	final Instant deadline;
+	Instant deadline;
 
 	SagaStatus status;
 

@@ -234,19 +234,70 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 
 	@Override
 	public boolean retry(IdempotencyKey id) {
+		return this.rows.change(id, this::retry);
+	}
+
+	@Override
+	public boolean retry(SagaOwner halted) {
+		return this.rows.change(halted.id(), (row) -> row.isOwnedBy(halted) && retry(row));
+	}
+
+	private boolean retry(InMemorySaga row) {
+		if (row.status != SagaStatus.HALTED || row.haltedIn == null) {
+			return false;
+		}
+		row.status = row.haltedIn;
+		leaveHalt(row);
+		row.forgetCalls();
+		return true;
+	}
+
+	private void leaveHalt(InMemorySaga row) {
+		row.haltedIn = null;
+		row.haltReason = null;
+		row.process = null;
+		row.attempts = 0;
+		row.unfit = 0;
+		row.epoch++;
+		row.due = now();
+	}
+
+	@Override
+	public boolean abort(IdempotencyKey id, String note) {
 		return this.rows.change(id, (row) -> {
-			if (row.status != SagaStatus.HALTED || row.haltedIn == null) {
+			boolean halted = row.status == SagaStatus.HALTED && row.haltedIn == SagaStatus.EXECUTING;
+			boolean runs = row.status == SagaStatus.STARTED || row.status == SagaStatus.EXECUTING;
+			if (!halted && !(runs && row.deadline.isAfter(now()))) {
 				return false;
 			}
-			row.status = row.haltedIn;
-			row.haltedIn = null;
-			row.haltReason = null;
-			row.process = null;
-			row.attempts = 0;
-			row.unfit = 0;
-			row.epoch++;
+			row.reason = InMemorySaga.cut(ABORTED + note);
 			row.due = now();
-			row.forgetCalls();
+			if (halted) {
+				row.status = SagaStatus.COMPENSATING;
+				leaveHalt(row);
+			}
+			else {
+				row.deadline = now();
+			}
+			return true;
+		});
+	}
+
+	@Override
+	public boolean close(SagaOwner halted, String note) {
+		return this.rows.change(halted.id(), (row) -> {
+			if (!row.isOwnedBy(halted) || row.status != SagaStatus.HALTED) {
+				return false;
+			}
+			row.status = SagaStatus.COMPENSATED;
+			leaveHalt(row);
+			row.reason = InMemorySaga.cut(CLOSED + note);
+			row.due = now().plus(SagaSamples.RETENTION);
+			row.journal.replaceAll((step, stored) -> stored.entry().isToUndo()
+					? new InMemorySaga.Step(stored.entry().in(StepState.SKIPPED), stored.begunAt(),
+							stored.compensatingAt(), now(), InMemorySaga.cut(note))
+					: stored);
+			row.end();
 			return true;
 		});
 	}

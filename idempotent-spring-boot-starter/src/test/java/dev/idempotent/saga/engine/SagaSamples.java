@@ -20,6 +20,8 @@ public final class SagaSamples {
 
 	public static final Duration TIMEOUT = Duration.ofMinutes(10);
 
+	public static final Duration RETENTION = Duration.ofHours(1);
+
 	public static final byte[] RESULT = bytes("{\"id\":7}");
 
 	public static final byte[] ARGUMENTS = bytes("[\"order\"]");

@@ -75,6 +75,133 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 	}
 
 	@Test
+	void retriesAHaltedSagaOnlyAsItWasRead() {
+		halt(SagaStatus.EXECUTING);
+		SagaOwner read = inspect().version();
+		assertThat(administration().retry(new SagaOwner(read.id(), read.epoch() + 1))).isFalse();
+		assertThat(administration().retry(read)).isTrue();
+		assertThat(administration().retry(read)).isFalse();
+		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);
+	}
+
+	@Test
+	void abortsASagaWhoseOwnerRunsIt() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		assertThat(administration().abort(this.saga.id(), "wrong price")).isTrue();
+		assertThat(administration().abort(this.saga.id(), "again")).isFalse();
+		assertThat(this.store.write(this.owner, SagaStatus.EXECUTING, 2, List.of(SagaSamples.done("hold", 1)), LEASE))
+			.isFalse();
+		assertThat(this.store.change(this.owner, complete(), List.of())).isFalse();
+		StoredSaga taken = Objects.requireNonNull(takeOver());
+		assertThat(taken.status()).isEqualTo(SagaStatus.COMPENSATING);
+		assertThat(taken.attempts()).isEqualTo(1);
+		assertThat(taken.reason()).isEqualTo("An operator has aborted the saga: wrong price");
+		assertThat(administration().abort(this.saga.id(), "undone already")).isFalse();
+	}
+
+	@Test
+	void abortsAStartedSagaAndOneThatWasHaltedForward() {
+		NewSaga started = SagaSamples.saga("checkout", SagaStatus.STARTED);
+		this.store.insert(started, List.of());
+		assertThat(administration().abort(started.id(), "not needed")).isTrue();
+		assertThat(Objects.requireNonNull(this.store.takeOver(started.id(), "second", LEASE)).status())
+			.isEqualTo(SagaStatus.COMPENSATING);
+		halt(SagaStatus.EXECUTING);
+		assertThat(administration().abort(this.saga.id(), "n".repeat(1200))).isTrue();
+		assertThat(this.store.write(this.owner, SagaStatus.EXECUTING, 9, List.of(), LEASE)).isFalse();
+		assertThat(Objects.requireNonNull(inspect().reason())).startsWith("An operator has aborted").hasSize(1000);
+		assertThat(inspect().haltReason()).isNull();
+		StoredSaga taken = Objects.requireNonNull(takeOver());
+		assertThat(taken.status()).isEqualTo(SagaStatus.COMPENSATING);
+		assertThat(taken.owner().epoch()).isEqualTo(3);
+	}
+
+	@Test
+	void abortsNothingThatIsUndoneOrHasEnded() {
+		halt(SagaStatus.COMPENSATING);
+		assertThat(administration().abort(this.saga.id(), "note")).isFalse();
+		assertThat(find().status()).isEqualTo(SagaStatus.HALTED);
+		begin();
+		this.store.insert(this.saga, List.of());
+		this.store.change(this.owner, complete(), List.of());
+		assertThat(administration().abort(this.saga.id(), "note")).isFalse();
+		assertThat(find().status()).isEqualTo(SagaStatus.COMPLETED);
+		assertThat(administration().abort(Samples.key(), "note")).isFalse();
+	}
+
+	@Test
+	void closesAHaltedSaga() {
+		for (SagaStatus from : List.of(SagaStatus.EXECUTING, SagaStatus.COMPENSATING)) {
+			begin();
+			halt(from);
+			SagaOwner read = inspect().version();
+			assertThat(administration().close(new SagaOwner(read.id(), read.epoch() + 1), "note")).isFalse();
+			assertThat(administration().close(read, "refunded by hand")).isTrue();
+			assertThat(administration().close(read, "refunded by hand")).isFalse();
+			OperatedSaga closed = inspect();
+			assertThat(closed.status()).isEqualTo(SagaStatus.COMPENSATED);
+			assertThat(closed.reason()).isEqualTo("An operator has closed the saga: refunded by hand");
+			assertThat(closed.haltReason()).isNull();
+			assertThat(closed.steps()).extracting(OperatedStep::state).containsExactly("SKIPPED", "COMPENSATED");
+			assertThat(closed.steps()).extracting(OperatedStep::note).containsExactly("refunded by hand", null);
+			assertThat(find().arguments()).isNull();
+			assertThat(find().journal()).allSatisfy((step) -> assertThat(step.entry().result()).isNull());
+			assertThat(this.store.change(this.owner, new StatusChange(from, SagaStatus.HALTED, null, "late", LEASE),
+					List.of()))
+				.isFalse();
+			assertThat(administration().retry(this.saga.id())).isFalse();
+			assertThat(takeOver()).isNull();
+			assertThat(sweep()).isZero();
+			pass(SagaSamples.RETENTION.plus(SECOND));
+			assertThat(sweep()).isOne();
+		}
+	}
+
+	@Test
+	void closesNothingThatRuns() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		assertThat(administration().close(this.owner, "note")).isFalse();
+		this.store.change(this.owner, compensate("declined"), List.of());
+		assertThat(administration().close(this.owner, "note")).isFalse();
+		assertThat(find().status()).isEqualTo(SagaStatus.COMPENSATING);
+		begin();
+		halt(SagaStatus.COMPENSATING);
+		SagaOwner read = inspect().version();
+		administration().retry(this.saga.id());
+		assertThat(administration().close(read, "note")).isFalse();
+		assertThat(find().status()).isEqualTo(SagaStatus.COMPENSATING);
+	}
+
+	/**
+	 * A skipped step was the one at which the saga was halted: the saga undoes the one
+	 * before it by itself.
+	 */
+	@Test
+	void isStuckAtStepsThatItCannotUndoByItself() {
+		this.store.insert(this.saga, List.of(SagaSamples.done("order", 1), SagaSamples.done("hold", 2)));
+		this.store.change(this.owner, compensate("declined"), List.of());
+		this.store.change(this.owner,
+				new StatusChange(SagaStatus.COMPENSATING, SagaStatus.HALTED, null, "refused", LEASE), List.of());
+		assertThat(stuck()).containsExactly("hold");
+		pass(SECOND);
+		administration().skip(this.saga.id(), "hold", "by hand");
+		assertThat(stuck()).isEmpty();
+		begin();
+		this.store.insert(this.saga, List.of(SagaSamples.done("order", 1).in(StepState.COMPENSATING),
+				SagaSamples.done("hold", 2).undoRefused(), SagaSamples.acting("charge", 3).refused("declined")));
+		this.store.change(this.owner, compensate("declined"), List.of());
+		assertThat(stuck()).isEmpty();
+		this.store.change(this.owner,
+				new StatusChange(SagaStatus.COMPENSATING, SagaStatus.HALTED, null, "refused", LEASE), List.of());
+		assertThat(stuck()).containsExactly("order", "hold");
+	}
+
+	private List<String> stuck() {
+		OperatedSaga inspected = inspect();
+		return inspected.steps().stream().filter(inspected::isStuck).map(OperatedStep::name).toList();
+	}
+
+	@Test
 	void skipsAStepThatAnOperatorHasUndone() {
 		halt(SagaStatus.COMPENSATING);
 		String note = "n".repeat(1200);

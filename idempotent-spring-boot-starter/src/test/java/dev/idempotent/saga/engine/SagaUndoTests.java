@@ -237,6 +237,24 @@ class SagaUndoTests extends SagaEngineBench {
 		assertThat(find().status()).isEqualTo(SagaStatus.COMPENSATING);
 	}
 
+	/**
+	 * The operator does not wait for the call in progress, whose effect is undone, too.
+	 */
+	@Test
+	void undoesASagaThatAnOperatorHasAbortedWhileItRuns() {
+		Supplier<Object> body = () -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).run(() -> {
+				this.log.add("a");
+				assertThat(this.store.abort(this.id, "wrong price")).isTrue();
+			});
+			this.saga.step("b").run(() -> this.log.add("b"));
+			return "never";
+		};
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> longCall(body))
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo("An operator has aborted the saga: wrong price"));
+		assertThat(this.log).containsExactly("a", "undo a");
+	}
+
 	@Test
 	void undoesTheOthersIfAStepThatNeedsNoUndoIsForgotten() {
 		Supplier<Object> body = () -> {

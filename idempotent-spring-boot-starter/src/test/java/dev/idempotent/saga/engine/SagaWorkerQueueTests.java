@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.saga.engine.SagaWorkers.DueSagas;
+import dev.idempotent.work.Workers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -96,8 +97,8 @@ class SagaWorkerQueueTests {
 	private static SagaWorkers workers(Duration lease, DueSagas due) {
 		Duration hour = Duration.ofHours(1);
 		return new SagaWorkers(
-				new SagaSettings("process", lease, hour, 1, 1, hour, hour, hour, Duration.ofHours(1), null), due,
-				(saga) -> {
+				new SagaSettings("process", lease, hour, 1, 1, hour, hour, hour, Duration.ofHours(1), null),
+				Workers.daemons("saga-"), due, (saga) -> {
 				});
 	}
 

@@ -53,12 +53,10 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 					List.of());
 			sagas.change(this.saga.owner(),
 					new StatusChange(SagaStatus.COMPENSATING, SagaStatus.HALTED, null, "refused", MINUTE), List.of());
-			assertThat(new JdbcSagaAdministration(new OwnTransactions(pool), "saga_").skip(this.saga.id(), "HOLD",
-					"by hand"))
-				.isTrue();
-			assertThat(new JdbcSagaAdministration(new OwnTransactions(pool), "saga_").skip(this.saga.id(), "Hold",
-					"by hand"))
-				.isFalse();
+			assertThat(new JdbcSagaAdministration(new OwnTransactions(pool), "saga_", SagaSamples.RETENTION)
+				.skip(this.saga.id(), "HOLD", "by hand")).isTrue();
+			assertThat(new JdbcSagaAdministration(new OwnTransactions(pool), "saga_", SagaSamples.RETENTION)
+				.skip(this.saga.id(), "Hold", "by hand")).isFalse();
 			assertThat(Objects.requireNonNull(sagas.find(this.saga.id())).journal())
 				.extracting((step) -> step.entry().state())
 				.containsExactly(StepState.DONE, StepState.SKIPPED);

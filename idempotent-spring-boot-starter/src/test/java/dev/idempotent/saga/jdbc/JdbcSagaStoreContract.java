@@ -48,7 +48,8 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 
 	@Override
 	protected SagaAdministration administration() {
-		return new JdbcSagaAdministration(new OwnTransactions(rows().dataSource()), rows().tables().prefix());
+		return new JdbcSagaAdministration(new OwnTransactions(rows().dataSource()), rows().tables().prefix(),
+				SagaSamples.RETENTION);
 	}
 
 	@Override
@@ -63,7 +64,8 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 
 	@Override
 	protected int sweep() {
-		return new JdbcSagaAdministration(new OwnTransactions(rows().dataSource()), rows().tables().prefix())
+		return new JdbcSagaAdministration(new OwnTransactions(rows().dataSource()), rows().tables().prefix(),
+				SagaSamples.RETENTION)
 			.sweeper(Duration.ofMinutes(1))
 			.sweep();
 	}
@@ -120,6 +122,19 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 			status.setRollbackOnly();
 		});
 		assertThat(find().journal()).isEmpty();
+	}
+
+	/**
+	 * The transaction of a step may take long, and an operator does not wait for it.
+	 */
+	@Test
+	void abortsNoSagaWhileAStepIsInATransaction() {
+		this.store.insert(this.saga, List.of());
+		transactions().executeWithoutResult((status) -> {
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			assertThat(administration().abort(this.saga.id(), "note")).isFalse();
+		});
+		assertThat(administration().abort(this.saga.id(), "note")).isTrue();
 	}
 
 	@Test

@@ -66,7 +66,8 @@ class PostgresSagaBurstIntegrationTests {
 		this.rows = SagaRows.create(pool, "postgresql", "b" + UUID.randomUUID().toString().replace('-', '_') + "_");
 		this.store = new JdbcSagaStore(new OwnTransactions(pool), this.rows.tables().prefix(), LEASE,
 				Duration.ofMinutes(10));
-		this.administration = new JdbcSagaAdministration(new OwnTransactions(pool), this.rows.tables().prefix());
+		this.administration = new JdbcSagaAdministration(new OwnTransactions(pool), this.rows.tables().prefix(),
+				SagaSamples.RETENTION);
 		this.transactions = new TransactionTemplate(new DataSourceTransactionManager(pool));
 		this.reads = new RowReads(pool);
 		for (String table : List.of(this.rows.tables().instance(), this.rows.tables().step())) {

@@ -3,16 +3,19 @@ package dev.idempotent.saga.method;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.Sagas;
+import dev.idempotent.saga.engine.SagaDefinition;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -100,6 +103,36 @@ class SagasTests {
 	}
 
 	@Test
+	void computeTheIdOfASagaByItsKey() {
+		with((sagas, office) -> {
+			IdempotencyKey id = sagas.start(() -> office.file("1", "letter"));
+			assertThat(sagas.idOf("Office.file", "1")).isEqualTo(id);
+			assertThat(sagas.idOf("Office.file", 1)).isNotEqualTo(id);
+			assertThat(sagas.idOf("Office.other", "1")).isNotEqualTo(id);
+			assertThatIllegalArgumentException().isThrownBy(() -> sagas.idOf("Office.file", " "));
+		});
+	}
+
+	@Test
+	void haveOneOfTheIdsThatAnOperatorMayMean() {
+		SagaApplication.with(Office.class).run((context) -> {
+			SagaKeys keys = context.getBean(SagaMethods.class).keys();
+			Sagas sagas = context.getBean(Sagas.class);
+			assertThat(keys.candidates("s", "1")).contains(sagas.idOf("s", "1"), sagas.idOf("s", 1L));
+			assertThat(keys.candidates("s", "\"1\"")).contains(sagas.idOf("s", "1"));
+			assertThat(keys.candidates("s", "[ \"a\", 2 ]")).contains(sagas.idOf("s", List.of("a", 2)));
+			Office office = context.getBean(Office.class);
+			List<IdempotencyKey> ids = new ArrayList<>();
+			List<IdempotencyKey> runs = new ArrayList<>();
+			office.serve("r-1", () -> {
+				runs.add(Objects.requireNonNull(IdempotencyContext.current()).key());
+				return ids.add(sagas.start(() -> office.shredHere("letter")));
+			});
+			assertThat(keys.candidates("Office.shredHere", runs.get(0).digest())).contains(ids.get(0));
+		});
+	}
+
+	@Test
 	void startUnderTheKeyOfARun() {
 		with((sagas, office) -> {
 			List<IdempotencyKey> ids = new ArrayList<>();
@@ -108,6 +141,37 @@ class SagasTests {
 			assertThat(ids).doesNotHaveDuplicates().hasSize(2);
 			assertThatIllegalStateException().isThrownBy(() -> sagas.start(() -> office.shredHere("letter")))
 				.withMessageContaining("no key");
+		});
+	}
+
+	@Test
+	void readWhatProvesAResponseFromItsJson() {
+		SagaApplication.with(Office.class).run((context) -> {
+			SagaDefinition saga = context.getBean(SagaMethods.class).definitions().iterator().next();
+			String json = "{\"id\":0,\"error\":{\"code\":false,\"none\":null},\"a/b\":\"\"}";
+			assertThat(List.of("/id", "/error/code", "/error", "/a~1b"))
+				.allMatch((pointer) -> saga.hasValue(json, pointer));
+			assertThat(List.of("/error/none", "/ID", "/id/x")).noneMatch((pointer) -> saga.hasValue(json, pointer));
+			for (String other : List.of("", "<html></html>", "[]", "null", "\"id\"", "{\"id\":1", "id")) {
+				assertThat(saga.hasValue(other, "/id")).as(other).isFalse();
+			}
+			Office office = context.getBean(Office.class);
+			for (String pointer : List.of("", "id", "#/id", "/a~2")) {
+				assertThatIllegalArgumentException().isThrownBy(() -> office.prove("1", pointer))
+					.withMessageContaining("not a JSON pointer");
+			}
+		});
+	}
+
+	@Test
+	void runOnVirtualThreadsIfSpringBootPermitsThem() {
+		SagaApplication.with(Office.class).withPropertyValues("spring.threads.virtual.enabled=true").run((context) -> {
+			Office office = context.getBean(Office.class);
+			context.getBean(Sagas.class).start(() -> office.file("1", "letter"));
+			await().until(() -> !office.threads().isEmpty());
+			Thread thread = office.threads().get(0);
+			assertThat(thread.getName()).startsWith("saga-");
+			assertThat(thread.toString().startsWith("VirtualThread")).isEqualTo(Runtime.version().feature() >= 21);
 		});
 	}
 
@@ -120,10 +184,16 @@ class SagasTests {
 
 		private final List<String> filed = Collections.synchronizedList(new ArrayList<>());
 
+		private final List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
+
 		private final SagaSteps saga;
 
 		Office(SagaSteps saga) {
 			this.saga = saga;
+		}
+
+		List<Thread> threads() {
+			return this.threads;
 		}
 
 		List<String> filed() {
@@ -133,6 +203,7 @@ class SagasTests {
 		@Saga(key = "#id", name = "Office.file")
 		public String file(String id, String what) {
 			return this.saga.step("file", String.class).run(() -> {
+				this.threads.add(Thread.currentThread());
 				this.filed.add(what + " on " + Thread.currentThread().getName());
 				return "filed " + what;
 			});
@@ -156,6 +227,12 @@ class SagasTests {
 		@Saga(name = "Office.shredHere")
 		public void shredHere(String what) {
 			this.saga.step("shred").run(() -> {
+			});
+		}
+
+		@Saga(key = "#id", name = "Office.prove")
+		public void prove(String id, String pointer) {
+			this.saga.step("prove").provenBy(pointer).run(() -> {
 			});
 		}
 
