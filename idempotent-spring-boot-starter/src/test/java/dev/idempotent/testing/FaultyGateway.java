@@ -88,6 +88,7 @@ public final class FaultyGateway implements AutoCloseable {
 
 	/**
 	 * Lets the next requests to a path fail, in turn.
+	 * @param path the path, with its query if only requests with that are to fail
 	 */
 	public void fail(String path, Fault... next) {
 		this.faults.computeIfAbsent(path, (key) -> new ConcurrentLinkedQueue<>()).addAll(List.of(next));
@@ -137,7 +138,8 @@ public final class FaultyGateway implements AutoCloseable {
 			byte[] body = exchange.getRequestBody().readAllBytes();
 			String path = exchange.getRequestURI().getPath();
 			this.requests.computeIfAbsent(path, (key) -> new AtomicInteger()).incrementAndGet();
-			Queue<Fault> queue = this.faults.get(path);
+			Queue<Fault> ofQuery = this.faults.get(exchange.getRequestURI().toString());
+			Queue<Fault> queue = (ofQuery != null) ? ofQuery : this.faults.get(path);
 			Fault fault = (queue != null) ? queue.poll() : null;
 			fault = (fault != null) ? fault : this.lasting.getOrDefault(path, Fault.NONE);
 			handle(exchange, request(exchange, body), fault);
@@ -194,6 +196,11 @@ public final class FaultyGateway implements AutoCloseable {
 					copyHeaders(response, exchange);
 					answer(exchange, response.statusCode(), "application/json", "{\"error\":\"conflict\"}");
 				}
+			}
+			case BODY_LOST -> {
+				HttpResponse<byte[]> unused = send(HttpRequest.newBuilder(request, (name, value) -> true)
+					.method(request.method(), BodyPublishers.noBody())
+					.build());
 			}
 			case LATE -> {
 				this.late.add(request);
@@ -291,6 +298,11 @@ public final class FaultyGateway implements AutoCloseable {
 		 * gets one of the answers, or that with another body.
 		 */
 		TWICE, AT_ONCE, AT_ONCE_REPLACED,
+
+		/**
+		 * The service sees the request without its body, and the client gets no answer.
+		 */
+		BODY_LOST,
 
 		/**
 		 * The service sees the request after the client was told that it does not answer.

@@ -92,6 +92,9 @@ public final class PaymentProvider implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * The answer does not depend on the query.
+	 */
 	private synchronized int answer(String path, @Nullable String key, String reference) {
 		if (key == null) {
 			this.keyless++;

@@ -2,6 +2,7 @@ package dev.idempotent.saga.crash;
 
 import java.util.Objects;
 
+import dev.idempotent.idempotency.ServiceResponse;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.StepRefusedException;
@@ -39,12 +40,13 @@ class Checkout {
 		});
 		this.saga.step("hold").cancel(() -> call("release", command)).run(() -> call("hold", command));
 		String charge = this.saga.step("charge", String.class)
+			.provenBy(ServiceResponse::hasReceipt)
 			.compensate((id) -> call("refund", command.withRef(id)))
 			.run(() -> call("charge", command));
 		if (command.plan().equals(Command.THROWS)) {
 			throw new IllegalStateException("Not a transient failure");
 		}
-		this.saga.step("notify").run(() -> call("notify", command));
+		this.saga.step("notify").provenBy(ServiceResponse::hasReceipt).run(() -> call("notify", command));
 		HaltPoint.pass("before-end");
 		return new Receipt(command.id(), charge);
 	}

@@ -29,7 +29,8 @@ import com.sun.net.httpserver.HttpServer;
 
 /**
  * The network in front of the participants: while it is lossy, it drops requests and
- * replies, doubles requests, and delivers some long after the caller has given up.
+ * replies, doubles requests, delivers some long after the caller has given up, and
+ * answers for the participants as gateways do.
  */
 final class LossyProxy implements AutoCloseable {
 
@@ -46,6 +47,13 @@ final class LossyProxy implements AutoCloseable {
 	private static final int REPLY_LOST = 25;
 
 	private static final int DOUBLED = 35;
+
+	private static final int ANSWERED = 45;
+
+	/**
+	 * With an empty body or a page.
+	 */
+	private static final List<Integer> STATUSES = List.of(200, 200, 302, 403, 404, 502, 503, 504);
 
 	private final HttpServer server;
 
@@ -121,6 +129,13 @@ final class LossyProxy implements AutoCloseable {
 				this.tally.count("network reply lost");
 				send(request.get());
 			}
+			else if (chance >= DOUBLED && chance < ANSWERED) {
+				this.tally.count("network answer of the gateway");
+				if (chance % 2 == 0) {
+					send(request.get());
+				}
+				answer(exchange);
+			}
 			else {
 				if (chance < DOUBLED) {
 					this.tally.count("network request doubled");
@@ -181,6 +196,15 @@ final class LossyProxy implements AutoCloseable {
 		};
 		ScheduledFuture<?> unused = this.later.schedule(() -> this.threads.execute(delivery),
 				ThreadLocalRandom.current().nextInt(LONGEST_DELAY_MILLIS), TimeUnit.MILLISECONDS);
+	}
+
+	private static void answer(HttpExchange exchange) throws IOException {
+		int status = SagaSite.any(STATUSES);
+		boolean page = ThreadLocalRandom.current().nextBoolean();
+		byte[] body = page ? "<html><body>Please log in</body></html>".getBytes(StandardCharsets.UTF_8) : new byte[0];
+		exchange.getResponseHeaders().set("Content-Type", page ? "text/html" : "text/plain");
+		exchange.sendResponseHeaders(status, page ? body.length : -1);
+		exchange.getResponseBody().write(body);
 	}
 
 	private static void reply(HttpExchange exchange, HttpResponse<byte[]> response) throws IOException {

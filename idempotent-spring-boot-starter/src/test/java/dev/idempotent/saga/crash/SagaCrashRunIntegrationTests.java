@@ -69,6 +69,8 @@ class SagaCrashRunIntegrationTests {
 		}
 		System.out.println(report);
 		assertThat(report.violations()).as(report::toString).isEmpty();
+		assertThat(this.tally.sum("saga COMPLETED")).as(report::toString).isPositive();
+		assertThat(this.tally.sum("saga COMPENSATED")).as(report::toString).isPositive();
 	}
 
 	private static JdbcClient createTables() {
