@@ -43,7 +43,7 @@ class ConsoleAnswersIntegrationTests {
 			{"saga":{"id":"%s","name":"booking","status":"HALTED","reason":"The step 'hold' could not be undone: %s",
 			"attempts":0,"createdAt":"2026-03-01T03:04:11Z","deadline":"2026-03-01T03:14:11Z","haltedIn":"COMPENSATING",
 			"haltedAt":"2026-03-01T03:04:12Z"},"haltedStep":"hold","steps":[{"name":"hold","kind":"COMPENSATED_CALL",
-			"state":"DONE","refusedUndos":1,"begunAt":"2026-03-01T03:04:11Z","actionKey":"c","undoKey":"d"}],"meaning":"M"}
+			"state":"DONE","refusedUndos":1,"stuck":true,"begunAt":"2026-03-01T03:04:11Z","actionKey":"c","undoKey":"d"}],"meaning":"M"}
 			""";
 
 	private static final String COMPLETED = """

@@ -486,7 +486,7 @@ class ConsoleIntegrationTests {
 
 	private Locator changes() {
 		return this.page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions()
-			.setName(Pattern.compile("^(Retry|Skip|Discard|Pause|Resume|Release|Forget)")));
+			.setName(Pattern.compile("^(Retry|Skip|Abort|Close|Discard|Pause|Resume|Release|Forget)")));
 	}
 
 	private Locator dialog() {

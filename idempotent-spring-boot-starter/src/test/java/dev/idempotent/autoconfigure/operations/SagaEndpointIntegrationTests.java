@@ -336,7 +336,7 @@ class SagaEndpointIntegrationTests {
 			assertThat(event.getData()).containsEntry("id", id)
 				.containsEntry("note", "Paid back, ticket 42")
 				.containsEntry("outcome", "DONE");
-			assertThat(event.getData().get("haltReason").toString()).contains("The goods have left the warehouse");
+			assertThat(String.valueOf(event.getData().get("haltReason"))).contains("The goods have left the warehouse");
 		});
 		assertThat(output).containsOnlyOnce("An operator has requested to close the saga " + id + " (gone): DONE")
 			.doesNotContain("ticket 42");

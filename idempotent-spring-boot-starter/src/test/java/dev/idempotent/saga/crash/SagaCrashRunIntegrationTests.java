@@ -39,6 +39,11 @@ class SagaCrashRunIntegrationTests {
 	private static final int CLIENTS = 6;
 
 	/**
+	 * A shorter run has too few sagas for both ends.
+	 */
+	private static final Duration LONG = Duration.ofMinutes(5);
+
+	/**
 	 * More than the longest back-offs of a saga.
 	 */
 	private static final Duration PATIENCE = Duration.ofMinutes(5);
@@ -69,8 +74,10 @@ class SagaCrashRunIntegrationTests {
 		}
 		System.out.println(report);
 		assertThat(report.violations()).as(report::toString).isEmpty();
-		assertThat(this.tally.sum("saga COMPLETED")).as(report::toString).isPositive();
-		assertThat(this.tally.sum("saga COMPENSATED")).as(report::toString).isPositive();
+		if (this.duration.compareTo(LONG) >= 0) {
+			assertThat(this.tally.sum("saga COMPLETED")).as(report::toString).isPositive();
+			assertThat(this.tally.sum("saga COMPENSATED")).as(report::toString).isPositive();
+		}
 	}
 
 	private static JdbcClient createTables() {

@@ -120,7 +120,7 @@ class SagasTests {
 			Sagas sagas = context.getBean(Sagas.class);
 			assertThat(keys.candidates("s", "1")).contains(sagas.idOf("s", "1"), sagas.idOf("s", 1L));
 			assertThat(keys.candidates("s", "\"1\"")).contains(sagas.idOf("s", "1"));
-			assertThat(keys.candidates("s", "[ \"a\", 2 ]")).contains(sagas.idOf("s", List.of("a", 2)));
+			assertThat(keys.candidates("s", "[ \"a\", 2 ]")).contains(sagas.idOf("s", List.<Object>of("a", 2)));
 			Office office = context.getBean(Office.class);
 			List<IdempotencyKey> ids = new ArrayList<>();
 			List<IdempotencyKey> runs = new ArrayList<>();
