@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -254,10 +255,39 @@ final class SagaEndpoint extends OperatorEndpoint {
 
 	/**
 	 * Closes the saga that the operator has looked at: the time at which it was halted
-	 * shows that nothing has run since.
+	 * shows that nothing has run since. An open one is closed if no instance takes it
+	 * over.
 	 */
 	private void close(IdempotencyKey id, @Nullable Instant haltedAt, String note, SecurityContext security) {
-		OperatedSaga saga = requireHalted(id);
+		OperatedSaga saga = require(id);
+		if (saga.status().isOpen()) {
+			requireForsaken(saga);
+		}
+		else {
+			requireSeen(requireHalted(id), haltedAt);
+		}
+		if (!apply(Act.CLOSE, saga, null, note, security, () -> this.sagas.close(saga.version(), note))) {
+			throw conflict("The saga has changed in the meantime, or has not been due for "
+					+ SagaAdministration.FORSAKEN + " yet",
+					"Look at it again, and repeat the request if it is still needed");
+		}
+	}
+
+	/**
+	 * Refuses to close an open saga that this instance would run.
+	 */
+	private void requireForsaken(OperatedSaga saga) {
+		if (this.instance.get().served().contains(saga.name())) {
+			throw conflict("The saga is not halted: it is " + saga.status() + ", and this instance can run it",
+					"Wait: it continues by itself. Abort it so that it is undone");
+		}
+		if (!Duration.ZERO.equals(saga.dueIn())) {
+			throw conflict("The saga is not halted: another instance runs it, or waits for its next attempt",
+					"Abort it so that it is undone, or wait until it is halted");
+		}
+	}
+
+	private static void requireSeen(OperatedSaga saga, @Nullable Instant haltedAt) {
 		if (haltedAt == null) {
 			throw invalid("The request has no 'haltedAt'",
 					"Set it to 'haltedAt' of the saga, as GET /actuator/saga/{id} shows it, so that only the saga that "
@@ -265,10 +295,6 @@ final class SagaEndpoint extends OperatorEndpoint {
 		}
 		if (!haltedAt.equals(saga.haltedAt())) {
 			throw conflict("The saga was halted again since then", "Look at it again: it may have run since");
-		}
-		if (!apply(Act.CLOSE, saga, null, note, security, () -> this.sagas.close(saga.version(), note))) {
-			requireHalted(id);
-			throw changed();
 		}
 	}
 

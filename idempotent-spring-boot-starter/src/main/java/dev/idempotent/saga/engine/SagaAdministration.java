@@ -22,6 +22,12 @@ import org.jspecify.annotations.Nullable;
 public interface SagaAdministration {
 
 	/**
+	 * How long an open saga has been due that no process runs: a process that has its
+	 * method takes it over within a second if a worker is free.
+	 */
+	Duration FORSAKEN = Duration.ofMinutes(1);
+
+	/**
 	 * The beginning of the reason of a saga that an operator has aborted.
 	 */
 	String ABORTED = "An operator has aborted the saga: ";
@@ -62,15 +68,16 @@ public interface SagaAdministration {
 	boolean abort(IdempotencyKey id, String note);
 
 	/**
-	 * Ends a halted saga as {@link SagaStatus#COMPENSATED}, because an operator has
-	 * undone by hand what it has done. Needs no method of its name. The steps that are
-	 * still to be undone are recorded as {@link StepState#SKIPPED}. Fences a former
-	 * owner.
-	 * @param halted the id and the epoch of the saga as it was read
+	 * Ends a saga as {@link SagaStatus#COMPENSATED} that is halted, or that is open and
+	 * that no process has taken over although it has been due for at least
+	 * {@link #FORSAKEN}, because an operator has undone by hand what it has done. Needs
+	 * no method of its name. The steps that are still to be undone are recorded as
+	 * {@link StepState#SKIPPED}. Fences a former owner.
+	 * @param version the id and the epoch of the saga as it was read
 	 * @param note what the operator did, without personal data; cut after 1000 characters
-	 * @return {@code false} if it is not halted, or has changed since it was read
+	 * @return {@code false} if it is neither, or has changed since it was read
 	 */
-	boolean close(SagaOwner halted, String note);
+	boolean close(SagaOwner version, String note);
 
 	/**
 	 * Records that an operator has undone a step by hand, so that it is not undone when

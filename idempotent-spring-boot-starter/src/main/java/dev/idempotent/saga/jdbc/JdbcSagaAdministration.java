@@ -123,22 +123,29 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		});
 	}
 
+	/**
+	 * A step in a transaction has locked the row, and renews the lease when it commits.
+	 */
 	@Override
-	public boolean close(SagaOwner halted, String note) {
-		String id = halted.id().digest();
+	public boolean close(SagaOwner version, String note) {
+		String id = version.id().digest();
 		String stored = Objects.requireNonNull(SagaStore.text(note));
 		return this.database.runInTransaction((sql) -> {
-			boolean closed = sql.update(
+			String unowned = "select 1 from " + sql.instance()
+					+ " where id = ? and epoch = ? and (status = 'HALTED' or (" + SagaSql.IS_OPEN + " and due_at <= "
+					+ sql.database().millisFromNow() + ")) for update skip locked";
+			if (!sql.existsById(unowned, id, version.epoch(), -FORSAKEN.toMillis())) {
+				return false;
+			}
+			sql.update(
 					"update " + sql.instance() + " set status = 'COMPENSATED', halted_in = null, halt_reason = null, "
 							+ "reason = ?, arguments = null, result = null, owner = null, epoch = epoch + 1, due_at = "
-							+ sql.database().millisFromNow() + " where id = ? and epoch = ? and status = 'HALTED'",
-					SagaStore.text(CLOSED + note), this.retention.toMillis(), id, halted.epoch()) == 1;
-			if (closed) {
-				sql.update("update " + sql.step() + " set state = 'SKIPPED', note = ?, ended_at = "
-						+ sql.database().now() + " where saga_id = ? and " + IS_TO_UNDO, stored, id);
-				sql.update("update " + sql.step() + " set result = null, call_identity = null where saga_id = ?", id);
-			}
-			return closed;
+							+ sql.database().millisFromNow() + " where id = ?",
+					SagaStore.text(CLOSED + note), this.retention.toMillis(), id);
+			sql.update("update " + sql.step() + " set state = 'SKIPPED', note = ?, ended_at = " + sql.database().now()
+					+ " where saga_id = ? and " + IS_TO_UNDO, stored, id);
+			sql.update("update " + sql.step() + " set result = null, call_identity = null where saga_id = ?", id);
+			return true;
 		});
 	}
 

@@ -345,6 +345,39 @@ class SagaEndpointIntegrationTests {
 	}
 
 	/**
+	 * An operator has retried a saga whose method is gone.
+	 */
+	@Test
+	void closesAnOpenSagaThatNoInstanceContinues() {
+		String id = halt();
+		JdbcTemplate jdbc = application.bean(JdbcTemplate.class);
+		assertThat(json(post(id + "/close", "{\"note\":\"Paid back\"}"), 400).get("problem").asString())
+			.isEqualTo("The request has no 'haltedAt'");
+		jdbc.update("update operated_saga_instance set status = 'EXECUTING', halted_in = null, name = 'gone', "
+				+ "due_at = clock_timestamp() + interval '1 hour'");
+		assertThat(json(post(id + "/close", "{\"note\":\"Paid back\"}"), 409).get("problem").asString())
+			.isEqualTo("The saga is not halted: another instance runs it, or waits for its next attempt");
+		jdbc.update("update operated_saga_instance set due_at = clock_timestamp() - interval '30 seconds'");
+		assertThat(json(post(id + "/close", "{\"note\":\"Paid back\"}"), 409).get("problem").asString())
+			.contains("has not been due for PT1M");
+		assertThat(application.bean(Audits.class).events()).isEmpty();
+		jdbc.update("update operated_saga_instance set due_at = clock_timestamp() - interval '2 minutes'");
+		assertThat(json(post(id + "/close", "{\"note\":\"Paid back\"}"), 200).at("/saga/status").asString())
+			.isEqualTo("COMPENSATED");
+		assertThat(audited().getType()).isEqualTo("SAGA_CLOSED");
+	}
+
+	@Test
+	void closesNoOpenSagaThatThisInstanceCanRun() {
+		String id = halt();
+		application.bean(JdbcTemplate.class)
+			.update("update operated_saga_instance set status = 'COMPENSATING', halted_in = null, owner = 'other', "
+					+ "due_at = clock_timestamp() + interval '1 hour'");
+		assertThat(json(post(id + "/close", "{\"note\":\"Paid back\"}"), 409).get("problem").asString())
+			.isEqualTo("The saga is not halted: it is COMPENSATING, and this instance can run it");
+	}
+
+	/**
 	 * The saga that the operator has looked at has run again since, and was halted again.
 	 */
 	@Test

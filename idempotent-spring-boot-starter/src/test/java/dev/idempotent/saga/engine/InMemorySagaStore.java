@@ -284,9 +284,10 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean close(SagaOwner halted, String note) {
-		return this.rows.change(halted.id(), (row) -> {
-			if (!row.isOwnedBy(halted) || row.status != SagaStatus.HALTED) {
+	public boolean close(SagaOwner version, String note) {
+		return this.rows.change(version.id(), (row) -> {
+			boolean forsaken = row.status.isOpen() && row.isDue(now().minus(FORSAKEN));
+			if (!row.isOwnedBy(version) || (row.status != SagaStatus.HALTED && !forsaken)) {
 				return false;
 			}
 			row.status = SagaStatus.COMPENSATED;

@@ -173,6 +173,24 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 	}
 
 	/**
+	 * Such as one whose method is gone: each process that had it would have taken the
+	 * saga over.
+	 */
+	@Test
+	void closesAnOpenSagaThatNoProcessTakesOver() {
+		this.store.insert(this.saga, List.of(SagaSamples.done("hold", 1)));
+		assertThat(this.store.release(this.owner, List.of(), Duration.ZERO)).isTrue();
+		assertThat(administration().close(this.owner, "by hand")).isFalse();
+		pass(SagaAdministration.FORSAKEN.plus(SECOND));
+		assertThat(administration().close(new SagaOwner(this.saga.id(), 7), "by hand")).isFalse();
+		assertThat(administration().close(this.owner, "by hand")).isTrue();
+		assertThat(inspect().status()).isEqualTo(SagaStatus.COMPENSATED);
+		assertThat(inspect().steps()).extracting(OperatedStep::state).containsExactly("SKIPPED");
+		assertThat(this.store.write(this.owner, SagaStatus.EXECUTING, 9, List.of(), LEASE)).isFalse();
+		assertThat(takeOver()).isNull();
+	}
+
+	/**
 	 * A skipped step was the one at which the saga was halted: the saga undoes the one
 	 * before it by itself.
 	 */
