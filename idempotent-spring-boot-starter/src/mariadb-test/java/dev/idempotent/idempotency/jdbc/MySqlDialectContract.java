@@ -124,7 +124,8 @@ abstract class MySqlDialectContract {
 		void reportEachRenewedKeyOfABatch(String setting) {
 			String url = url() + (url().contains("?") ? "&" : "?") + setting;
 			try (HikariDataSource pool = mariaDb.connect(url)) {
-				JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(pool), table("renewals").name());
+				JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(pool),
+						table("renewals").name());
 				this.held.forEach((one) -> store.claim(one.key(), Samples.fingerprint("request"), "owner", MINUTE));
 				store.release(this.held.get(7).key(), "owner");
 				assertThat(store.renewAll(this.held)).hasSize(49).doesNotContain(this.held.get(7));

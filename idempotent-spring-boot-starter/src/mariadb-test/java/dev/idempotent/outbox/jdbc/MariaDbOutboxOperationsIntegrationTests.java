@@ -39,7 +39,8 @@ class MariaDbOutboxOperationsIntegrationTests extends OutboxOperationsContract {
 		pool.setConnectionInitSql("set session auto_increment_increment = 2");
 		try (pool) {
 			assertThatExceptionOfType(IdempotentConfigurationException.class)
-				.isThrownBy(() -> new OutboxTableCheck(new OwnTransactions(pool), fixture.tables().prefix()).requireIncreasingRows())
+				.isThrownBy(() -> new OutboxTableCheck(new OwnTransactions(pool), fixture.tables().prefix())
+					.requireIncreasingRows())
 				.withMessageContainingAll("auto_increment_increment is 2", "another order")
 				.satisfies((ex) -> assertThat(ex.getAction()).contains("auto_increment_increment to 1",
 						"idempotent.outbox.order=none"));
