@@ -184,6 +184,34 @@ public final class ListenerMethod {
 	}
 
 	/**
+	 * Converts a message to an element of a list, for a method whose parameter is a list
+	 * of payloads.
+	 * @param headers the headers
+	 * @param payload the payload, as for {@link #arguments}
+	 * @param type the type of the elements
+	 * @param reader as for {@link #arguments}
+	 * @return the element
+	 * @throws UnreadablePayloadException if the payload cannot be converted
+	 */
+	public static @Nullable Object element(Map<String, String> headers, byte[] payload, Type type,
+			BiFunction<byte[], Type, @Nullable Object> reader) throws UnreadablePayloadException {
+		return read(payload, headers, type, reader);
+	}
+
+	/**
+	 * The type of the elements, if the only parameter is a list of payloads.
+	 * @return {@code null} if it is not
+	 */
+	public @Nullable Type elementType() {
+		if (this.parameters.size() != 1) {
+			return null;
+		}
+		ResolvableType list = ResolvableType.forType(this.parameters.get(0));
+		return (list.resolve() == List.class && list.hasGenerics() && !list.hasUnresolvableGenerics())
+				? list.getGeneric(0).getType() : null;
+	}
+
+	/**
 	 * Returns what has arrived as a payload: another release may convert it differently.
 	 * @param called the method that is called
 	 * @param argument its argument

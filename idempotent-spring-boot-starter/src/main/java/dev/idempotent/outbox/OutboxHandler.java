@@ -53,4 +53,16 @@ public @interface OutboxHandler {
 	 */
 	boolean transactional() default true;
 
+	/**
+	 * How many events a call gets at most. Above 1, the only parameter of the method is a
+	 * {@code List} of payloads, one for each event that is due, of different keys, and
+	 * their removal commits with the work of the call: all or none. If the call fails, it
+	 * is repeated for each half of them, until the events that make it fail are alone.
+	 * <p>
+	 * The calls of such a method to other services carry no keys, and it must not commit
+	 * its transaction itself, which would repeat the work for all of them.
+	 * @return 1 by default: the method takes one event
+	 */
+	int batch() default 1;
+
 }

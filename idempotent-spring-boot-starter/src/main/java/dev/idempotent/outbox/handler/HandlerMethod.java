@@ -1,10 +1,17 @@
 package dev.idempotent.outbox.handler;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import dev.idempotent.advice.ListenerEntries;
 import dev.idempotent.advice.ListenerEntries.AdviceException;
@@ -17,8 +24,10 @@ import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.handler.HandlerTransactions.LockedEvents;
 import dev.idempotent.outbox.handler.HandlerTransactions.NotCalledException;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.relay.EventHandler;
 import dev.idempotent.transaction.TransactionGuard;
 import dev.idempotent.work.OutageLog;
@@ -40,6 +49,8 @@ final class HandlerMethod implements EventHandler {
 	private static final Duration LEFT_TO_OTHERS = Duration.ofDays(1);
 
 	private static final Outcome DELIVERED = new Outcome.Delivered();
+
+	private static final Outcome OVERTAKEN = new Outcome.Unavailable("Another instance has claimed the event");
 
 	private final String name;
 
@@ -143,7 +154,7 @@ final class HandlerMethod implements EventHandler {
 	public Outcome handle(Claim claim, Consumer<Throwable> failures) {
 		Runnable context = ThreadContext.detach();
 		try {
-			return observe(claim, failures);
+			return observe(claim, () -> attempt(claim, null, failures));
 		}
 		finally {
 			context.run();
@@ -151,15 +162,54 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	/**
+	 * An event with one attempt only is claimed, so that it never has a second one.
+	 */
+	@Override
+	public boolean handlesUnclaimed() {
+		HandlerTransactions own = this.transactions;
+		return this.bound && own != null && batch() == 1 && attempts() > 1 && own.lockUnclaimed();
+	}
+
+	@Override
+	public @Nullable Attempt handleUnclaimed(Head head, Consumer<Throwable> failures) {
+		HandlerTransactions own = Objects.requireNonNull(this.transactions);
+		Runnable context = ThreadContext.detach();
+		long start = System.nanoTime();
+		LockedEvents locked = null;
+		try {
+			locked = own.lock(head);
+			return (locked != null) ? attempt(locked, failures) : null;
+		}
+		catch (NotCalledException ex) {
+			failures.accept(ex);
+			this.outage.failed(start, ex);
+			return null;
+		}
+		finally {
+			if (locked != null) {
+				locked.end();
+			}
+			context.run();
+		}
+	}
+
+	private Attempt attempt(LockedEvents locked, Consumer<Throwable> failures) {
+		Claim claim = locked.claims().get(0);
+		Outcome undeliverable = claim.undeliverable();
+		return new Attempt(claim,
+				(undeliverable != null) ? undeliverable : observe(claim, () -> attempt(claim, locked, failures)));
+	}
+
+	/**
 	 * An observation that fails affects no attempt: the task runs once, within it or
 	 * after it.
 	 */
-	private Outcome observe(Claim claim, Consumer<Throwable> failures) {
+	private Outcome observe(Claim claim, Supplier<Outcome> handling) {
 		HandlerEnvironment.Observation observing = this.observation;
 		if (observing == null) {
-			return attempt(claim, failures);
+			return handling.get();
 		}
-		FutureTask<Outcome> attempt = new FutureTask<>(() -> attempt(claim, failures));
+		FutureTask<Outcome> attempt = new FutureTask<>(handling::get);
 		try {
 			Outcome unused = observing.observe(claim.event(), () -> run(attempt));
 		}
@@ -179,7 +229,11 @@ final class HandlerMethod implements EventHandler {
 		}
 	}
 
-	private Outcome attempt(Claim claim, Consumer<Throwable> failures) {
+	/**
+	 * Handles an event.
+	 * @param locked the transaction that has locked it, or {@code null} if it is claimed
+	 */
+	private Outcome attempt(Claim claim, @Nullable LockedEvents locked, Consumer<Throwable> failures) {
 		SerializedEvent event = claim.event();
 		long start = System.nanoTime();
 		try {
@@ -190,7 +244,8 @@ final class HandlerMethod implements EventHandler {
 			@Nullable Object[] arguments = this.method.arguments(event.headers(), event.payload(), this.environment::read);
 			HandlerTransactions own = this.transactions;
 			if (own != null) {
-				own.run(claim, () -> {
+				LockedEvents transaction = (locked != null) ? locked : own.lock(claim);
+				transaction.run(() -> {
 					this.outage.succeeded(start);
 					call(event, arguments);
 				});
@@ -203,14 +258,7 @@ final class HandlerMethod implements EventHandler {
 			return DELIVERED;
 		}
 		catch (UnreadablePayloadException ex) {
-			failures.accept(ex);
-			// The cause could contain a part of the payload.
-			String reason = String.valueOf(ex.getMessage());
-			if (claim.age().compareTo(LEFT_TO_OTHERS) < 0) {
-				return EventHandler.leftToOthers(reason);
-			}
-			logger.warn("The handler {} cannot read an event, and for a day no version could: {}", this.name, reason);
-			return new Outcome.Reject(reason);
+			return unreadable(claim, ex, failures);
 		}
 		catch (NotCalledException ex) {
 			failures.accept(ex);
@@ -221,12 +269,126 @@ final class HandlerMethod implements EventHandler {
 		}
 		catch (Throwable ex) {
 			failures.accept(ex);
-			return failed(event, ex);
+			return failed(1, event, ex);
 		}
 		finally {
 			// An interrupt flag left by a handler would abort the next statement.
 			boolean unused = Thread.interrupted();
 		}
+	}
+
+	private Outcome unreadable(Claim claim, UnreadablePayloadException failure, Consumer<Throwable> failures) {
+		failures.accept(failure);
+		// The cause could contain a part of the payload.
+		String reason = String.valueOf(failure.getMessage());
+		if (claim.age().compareTo(LEFT_TO_OTHERS) < 0) {
+			return EventHandler.leftToOthers(reason);
+		}
+		logger.warn("The handler {} cannot read an event, and for a day no version could: {}", this.name, reason);
+		return new Outcome.Reject(reason);
+	}
+
+	@Override
+	public int batch() {
+		return this.annotation.batch();
+	}
+
+	@Override
+	public List<Outcome> handleTogether(List<Claim> claims, Consumer<Throwable> failures) {
+		if (batch() == 1) {
+			return EventHandler.super.handleTogether(claims, failures);
+		}
+		Runnable context = ThreadContext.detach();
+		try {
+			Map<List<Long>, Outcome> outcomes = new HashMap<>();
+			if (claims.size() == 1) {
+				Claim single = claims.get(0);
+				Outcome unused = observe(single,
+						() -> Objects.requireNonNull(attemptTogether(claims, failures, outcomes).get(single.place())));
+			}
+			else {
+				attemptTogether(claims, failures, outcomes);
+			}
+			return claims.stream().map((claim) -> Objects.requireNonNull(outcomes.get(claim.place()))).toList();
+		}
+		finally {
+			context.run();
+		}
+	}
+
+	/**
+	 * Handles events in one transaction, without those that cannot be read, or that
+	 * others have claimed.
+	 * @param outcomes gets the outcome of each
+	 */
+	private Map<List<Long>, Outcome> attemptTogether(List<Claim> claims, Consumer<Throwable> failures,
+			Map<List<Long>, Outcome> outcomes) {
+		long start = System.nanoTime();
+		Map<List<Long>, @Nullable Object> elements = new HashMap<>();
+		try {
+			if (!this.bound) {
+				bind();
+			}
+			for (Claim claim : claims) {
+				read(claim, elements, failures, outcomes);
+			}
+			List<Claim> readable = claims.stream().filter((claim) -> elements.containsKey(claim.place())).toList();
+			if (!readable.isEmpty()) {
+				LockedEvents locked = Objects.requireNonNull(this.transactions).lock(readable);
+				locked.run(() -> {
+					this.outage.succeeded(start);
+					List<@Nullable Object> list = new ArrayList<>();
+					locked.claims().forEach((claim) -> list.add(elements.get(claim.place())));
+					callWithoutKey(Collections.unmodifiableList(list));
+				});
+				locked.claims().forEach((claim) -> outcomes.put(claim.place(), DELIVERED));
+				end(claims, OVERTAKEN, outcomes);
+			}
+		}
+		catch (NotCalledException ex) {
+			failures.accept(ex);
+			if (ex.getCause() != null) {
+				this.outage.failed(start, ex);
+			}
+			end(claims, new Outcome.Unavailable(String.valueOf(ex.getMessage())), outcomes);
+		}
+		catch (Throwable ex) {
+			failures.accept(ex);
+			end(claims, failed(claims.size(), claims.get(0).event(), ex), outcomes);
+		}
+		finally {
+			boolean unused = Thread.interrupted();
+		}
+		return outcomes;
+	}
+
+	/**
+	 * A key of several events would be another one if fewer of them are handled again.
+	 */
+	private void callWithoutKey(List<@Nullable Object> list) throws Throwable {
+		IdempotencyContext outer = IdempotencyContext.bind(null);
+		try {
+			this.entries.call(new @Nullable Object[] { list });
+		}
+		finally {
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	private void read(Claim claim, Map<List<Long>, @Nullable Object> elements, Consumer<Throwable> failures,
+			Map<List<Long>, Outcome> outcomes) {
+		try {
+			SerializedEvent event = claim.event();
+			elements.put(claim.place(), ListenerMethod.element(event.headers(), event.payload(),
+					Objects.requireNonNull(this.method.elementType()), this.environment::read));
+		}
+		catch (UnreadablePayloadException ex) {
+			outcomes.put(claim.place(), unreadable(claim, ex, failures));
+		}
+	}
+
+	private static void end(List<Claim> claims, Outcome outcome, Map<List<Long>, Outcome> outcomes) {
+		claims.forEach((claim) -> outcomes.putIfAbsent(claim.place(), outcome));
 	}
 
 	/**
@@ -262,11 +424,22 @@ final class HandlerMethod implements EventHandler {
 			.endLeftTransaction((ex) -> logger.debug("A transaction that was left open could not be rolled back", ex));
 	}
 
-	private Outcome failed(SerializedEvent event, Throwable failure) {
+	/**
+	 * Describes why a call has failed.
+	 * @param events how many it had
+	 * @param event the first one
+	 */
+	private Outcome failed(int events, SerializedEvent event, Throwable failure) {
 		String kind = failure.getClass().getName();
 		// A message could contain a part of the event.
-		logger.warn("The handler {} has failed with {} (attempt {}); the event is handled again, or becomes dead",
-				this.name, kind, event.attempts());
+		if (events > 1) {
+			logger.warn("The handler {} has failed with {} for {} events together; halves of them are handled",
+					this.name, kind, events);
+		}
+		else {
+			logger.warn("The handler {} has failed with {} (attempt {}); the event is handled again, or becomes dead",
+					this.name, kind, event.attempts());
+		}
 		logger.debug("The stack trace of the failure above", failure);
 		return new Outcome.Retry((failure instanceof AdviceException) ? String.valueOf(failure.getMessage())
 				: "The handler failed with " + kind, null);

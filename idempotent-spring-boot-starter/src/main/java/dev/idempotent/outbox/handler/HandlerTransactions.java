@@ -1,12 +1,16 @@
 package dev.idempotent.outbox.handler;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.Lock;
 import dev.idempotent.transaction.End;
 import dev.idempotent.transaction.TransactionParticipant;
 import dev.idempotent.transaction.TransactionRequirements;
@@ -15,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -37,6 +42,8 @@ final class HandlerTransactions {
 
 	private static final Set<Integer> SEPARATE = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
 			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
+
+	private static final String OVERTAKEN = "Another instance has claimed the event";
 
 	private final PlatformTransactionManager manager;
 
@@ -91,50 +98,81 @@ final class HandlerTransactions {
 	}
 
 	/**
-	 * Runs work in a transaction, and returns only if it is known to have committed with
-	 * the deletion of the event.
-	 * @throws NotCalledException if the work was not called
-	 * @throws Throwable what the work has thrown, or why it is not known to have
-	 * committed
+	 * Whether a transaction can lock a row that was not claimed: if it does not commit,
+	 * the row shows that there was an attempt.
 	 */
-	void run(Claim claim, Work work) throws Throwable {
+	boolean lockUnclaimed() {
+		return this.table.showsLocks();
+	}
+
+	/**
+	 * Begins a transaction that locks a claimed row.
+	 * @return the transaction, to be ended by the caller
+	 * @throws NotCalledException if the row cannot be locked, or has another claim
+	 */
+	LockedEvents lock(Claim claim) throws NotCalledException {
+		LockedEvents locked = lock((longest) -> {
+			Object evidence = this.table.lockInTransaction(claim, longest);
+			return (evidence != null) ? new Lock(List.of(claim), evidence) : null;
+		});
+		if (locked == null) {
+			throw new NotCalledException(OVERTAKEN, null);
+		}
+		return locked;
+	}
+
+	/**
+	 * Begins a transaction that locks claimed rows.
+	 * @return the transaction with those that have no other claim, to be ended by the
+	 * caller
+	 * @throws NotCalledException if the rows cannot be locked, or all have other claims
+	 */
+	LockedEvents lock(List<Claim> claims) throws NotCalledException {
+		LockedEvents locked = lock((longest) -> this.table.lockInTransaction(claims, longest));
+		if (locked == null) {
+			throw new NotCalledException(OVERTAKEN, null);
+		}
+		return locked;
+	}
+
+	/**
+	 * Begins a transaction that locks a row without a claim.
+	 * @return the transaction, to be ended by the caller; {@code null} if the row is not
+	 * as it was read, or locked
+	 * @throws NotCalledException if the row cannot be locked
+	 */
+	@Nullable LockedEvents lock(Head head) throws NotCalledException {
+		try {
+			return lock((longest) -> this.table.lockUnclaimed(head, longest));
+		}
+		catch (NotCalledException ex) {
+			// At REPEATABLE READ, a row that was changed meanwhile is a conflict.
+			if (ex.getCause() instanceof PessimisticLockingFailureException) {
+				return null;
+			}
+			throw ex;
+		}
+	}
+
+	private @Nullable LockedEvents lock(Function<Duration, @Nullable Lock> statement) throws NotCalledException {
 		TransactionScope scope = begin();
-		Evidence evidence;
-		Object lock = null;
+		Lock lock = null;
 		try {
 			if (!scope.isNew() || !this.table.isInTransaction()) {
 				throw new IllegalTransactionStateException(
 						this.manager.getClass().getName() + " has begun no transaction on the outbox's database");
 			}
-			lock = this.table.lockInTransaction(claim, Duration.ofSeconds(this.definition.getTimeout()));
-			if (lock == null) {
-				throw new NotCalledException("Another instance has claimed the event", null);
-			}
-			work.run();
-			if (scope.isRollbackOnly()) {
-				throw new UnexpectedRollbackException("The transaction was marked as rollback-only");
-			}
-			evidence = new Evidence(claim, lock);
-			scope.transaction().add(evidence, this.table.transactionResource());
-			scope.transaction().lastStatement(evidence::delete);
+			lock = statement.apply(Duration.ofSeconds(this.definition.getTimeout()));
 		}
 		catch (Throwable ex) {
-			scope.rollback();
+			throw notCalled(ex);
+		}
+		finally {
 			if (lock == null) {
-				throw (ex instanceof NotCalledException) ? ex : notCalled(ex);
+				scope.rollback();
 			}
-			warnIfCommitted(lock);
-			throw ex;
 		}
-		try {
-			commit(scope);
-		}
-		catch (RuntimeException | Error ex) {
-			if (scope.end() == End.ROLLED_BACK && !evidence.deleted) {
-				warnIfCommitted(evidence.lock);
-			}
-			throw ex;
-		}
+		return (lock != null) ? new LockedEvents(scope, lock) : null;
 	}
 
 	/**
@@ -189,24 +227,69 @@ final class HandlerTransactions {
 	}
 
 	/**
-	 * The evidence that the deletion of an event commits with all work of its
-	 * transaction.
+	 * A transaction that has locked its events. It is the evidence that their deletion
+	 * commits with all work of the transaction.
 	 */
-	private final class Evidence implements TransactionParticipant {
+	final class LockedEvents implements TransactionParticipant {
 
-		private final Claim claim;
+		private final TransactionScope scope;
 
-		private final Object lock;
+		private final Lock lock;
 
 		private boolean deleted;
 
-		private Evidence(Claim claim, Object lock) {
-			this.claim = claim;
+		private LockedEvents(TransactionScope scope, Lock lock) {
+			this.scope = scope;
 			this.lock = lock;
 		}
 
+		/**
+		 * The events, with the attempt that begins.
+		 */
+		List<Claim> claims() {
+			return this.lock.claims();
+		}
+
+		/**
+		 * Runs work in the transaction, and returns only if it is known to have committed
+		 * with the deletion of the events.
+		 * @throws Throwable what the work has thrown, or why it is not known to have
+		 * committed
+		 */
+		void run(Work work) throws Throwable {
+			try {
+				work.run();
+				if (this.scope.isRollbackOnly()) {
+					throw new UnexpectedRollbackException("The transaction was marked as rollback-only");
+				}
+				this.scope.transaction().add(this, HandlerTransactions.this.table.transactionResource());
+				this.scope.transaction().lastStatement(this::delete);
+			}
+			catch (Throwable ex) {
+				end();
+				warnIfCommitted(this.lock.evidence());
+				throw ex;
+			}
+			try {
+				commit(this.scope);
+			}
+			catch (RuntimeException | Error ex) {
+				if (this.scope.end() == End.ROLLED_BACK && !this.deleted) {
+					warnIfCommitted(this.lock.evidence());
+				}
+				throw ex;
+			}
+		}
+
+		/**
+		 * Rolls back, unless the transaction has ended. Never throws.
+		 */
+		void end() {
+			this.scope.rollback();
+		}
+
 		private void delete() {
-			if (!HandlerTransactions.this.table.deleteInTransaction(this.claim, this.lock)) {
+			if (!HandlerTransactions.this.table.deleteInTransaction(this.lock)) {
 				throw new OutboxTransactionException(
 						"The transaction is no longer the one that has locked the event: the "
 								+ "database has rolled it back, usually to break a deadlock whose exception was caught, or the "
@@ -221,7 +304,7 @@ final class HandlerTransactions {
 		 */
 		@Override
 		public boolean confirm() {
-			return HandlerTransactions.this.table.canCommit(this.lock);
+			return HandlerTransactions.this.table.canCommit(this.lock.evidence());
 		}
 
 	}

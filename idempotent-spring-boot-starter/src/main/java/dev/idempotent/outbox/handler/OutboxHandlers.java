@@ -108,6 +108,18 @@ public final class OutboxHandlers {
 			throw method.invalid(name.isEmpty() ? "has no name" : "has the invalid name '" + name + "'",
 					"Set a name of 1 to 200 characters without spaces and colons, such as name = \"mail\".", null);
 		}
+		if (annotation.batch() < 1) {
+			throw method.invalid("has a batch of " + annotation.batch(), "Set at least 1.", null);
+		}
+		if (annotation.batch() > 1 && (listener.elementType() == null || !annotation.transactional())) {
+			throw method.invalid(
+					"takes up to " + annotation.batch() + " events at once, but "
+							+ (annotation.transactional() ? "its only parameter is not a List of payloads"
+									: "not in a transaction"),
+					"Declare one parameter, such as List<Order>, and leave out transactional = false; or leave out batch, "
+							+ "to take one event.",
+					null);
+		}
 		return new HandlerMethod(name, annotation, listener, this.beans, this.environment);
 	}
 

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
@@ -34,6 +35,9 @@ import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
 import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.util.Assert;
@@ -58,13 +62,28 @@ public class EventTable {
 	 * Claims of more bytes than this commit before payloads are read: a process that dies
 	 * of their size has counted the attempts.
 	 */
-	private static final long READ_WITH_CLAIM = 1_000_000;
+	public static final long READ_WITH_CLAIM = 1_000_000;
+
+	/**
+	 * Whether no transaction has locked this version of a row but the one that has made
+	 * it, such as by an update of what it had locked.
+	 */
+	private static final String UNTOUCHED = "(e.xmax = 0 or e.xmax = e.xmin)";
+
+	/**
+	 * A row for {@link #showsLocks()}, which is rolled back.
+	 */
+	private static final String PROBE = " where lane = ? and id = -1";
+
+	private static final Logger logger = LoggerFactory.getLogger(EventTable.class);
 
 	private final OutboxDatabase database;
 
 	private final OutboxTables tables;
 
 	private final EventEncryption encryption;
+
+	private volatile @Nullable Boolean showsLocks;
 
 	/**
 	 * Creates access to tables that a script in {@code dev/idempotent/schema} has
@@ -172,7 +191,7 @@ public class EventTable {
 	public List<Head> heads(List<Look> looks, int limit) {
 		boolean postgres = this.database.kind() == Database.POSTGRESQL;
 		String sql = "select e.lane, e.id, e.attempts, e.topic, e.event_key, octet_length(e.payload) as bytes, "
-				+ isDue() + " as is_due, " + isSettled() + " as settled from " + this.tables.event()
+				+ isDue() + " as is_due, " + isSettled(isUntouched()) + " as settled from " + this.tables.event()
 				+ (postgres ? " e where e.lane = w.lane and e.id > w.above " : " e where e.lane = ? and e.id > ? ")
 				+ "order by e.lane, e.id limit " + limit;
 		List<Long[]> rows = List.of(longs(looks, Look::lane), longs(looks, Look::above));
@@ -207,9 +226,8 @@ public class EventTable {
 		if (heads.isEmpty()) {
 			return List.of();
 		}
-		String columns = "lane, id, attempts, " + this.database.kind().millisSince("created_at") + " as age, "
-				+ EventRow.COLUMNS.replace("payload",
-						"case when attempts > " + attempts + " then null else payload end as payload");
+		String columns = "lane, id, attempts, " + age() + EventRow.COLUMNS.replace("payload",
+				"case when attempts > " + attempts + " then null else payload end as payload");
 		List<Claim> claims;
 		if (this.database.kind() == Database.POSTGRESQL) {
 			claims = claimAtOnce(heads, lease, columns);
@@ -225,13 +243,17 @@ public class EventTable {
 			.toList();
 	}
 
+	private String age() {
+		return this.database.kind().millisSince("created_at") + " as age, ";
+	}
+
 	private Claim decrypt(Claim claim) {
 		return Claim.of(claim.lane(), this.encryption.decrypt(new EventRow(claim.event(), claim.undeliverable())),
-				claim.age());
+				claim.age(), claim.counted());
 	}
 
 	private static Claim claim(ResultSet row, int number) throws SQLException {
-		return Claim.of(row.getLong("lane"), EventRow.of(row), Duration.ofMillis(row.getLong("age")));
+		return Claim.of(row.getLong("lane"), EventRow.of(row), Duration.ofMillis(row.getLong("age")), true);
 	}
 
 	private List<Claim> claimAtOnce(List<Head> heads, Duration lease, String columns) {
@@ -359,6 +381,118 @@ public class EventTable {
 	}
 
 	/**
+	 * Locks claimed rows in the transaction of the calling thread, which must not have
+	 * done anything else. Until it ends, no other instance can claim them.
+	 * @param claims claimed rows
+	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
+	 * @return those that are still claimed by these attempts, or {@code null} if none is
+	 */
+	public @Nullable Lock lockInTransaction(List<Claim> claims, Duration longest) {
+		List<Claim> sorted = claims.stream().sorted(ORDER).toList();
+		if (sorted.size() == 1) {
+			Object evidence = lockInTransaction(sorted.get(0), longest);
+			return (evidence != null) ? new Lock(sorted, evidence) : null;
+		}
+		if (this.database.join(this.database::kind) != Database.POSTGRESQL) {
+			String sql = "select id from " + this.tables.event()
+					+ " where lane = ? and id = ? and attempts = ? for update";
+			List<Claim> locked = this.database.join((connection) -> sorted.stream()
+				.filter((claim) -> !Statements.query(connection, sql, parameters(claim), (row, number) -> number)
+					.isEmpty())
+				.toList());
+			return locked.isEmpty() ? null : new Lock(locked, Objects.requireNonNull(mark()));
+		}
+		List<Long[]> rows = columns(sorted);
+		String sql = "select txid_current() as transaction, l.lane, l.id from " + OutboxDatabase.rows(rows)
+				+ " c(lane, id, attempts) cross join lateral (select e.lane, e.id from " + this.tables.event()
+				+ " e where e.lane = c.lane and e.id = c.id and e.attempts = c.attempts for update skip locked) l";
+		List<Long[]> locked = this.database.joinAtOnce(Statements.limitIdle(longest), sql, List.copyOf(rows),
+				(statement) -> Statements.results(statement, (row,
+						number) -> new Long[] { row.getLong("transaction"), row.getLong("lane"), row.getLong("id") }));
+		Set<List<Long>> places = locked.stream().map((row) -> List.of(row[1], row[2])).collect(Collectors.toSet());
+		return locked.isEmpty() ? null : new Lock(
+				sorted.stream().filter((claim) -> places.contains(claim.place())).toList(), locked.get(0)[0]);
+	}
+
+	/**
+	 * Locks a row that was never claimed in the transaction of the calling thread, which
+	 * must not have done anything else, and reads it. Until the transaction ends, no
+	 * other instance can claim the row. Only for a database that {@linkplain #showsLocks
+	 * shows locks}: if the transaction does not commit, nobody can lock the row again
+	 * without having claimed it.
+	 * @param head the first row of its lane, as it was read
+	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
+	 * @return the event, or {@code null} if the row is gone, not due, of another topic,
+	 * locked, or has had an attempt
+	 */
+	public @Nullable Lock lockUnclaimed(Head head, Duration longest) {
+		String sql = "select txid_current() as transaction, lane, id, attempts + 1 as attempts, " + age()
+				+ EventRow.COLUMNS + " from " + this.tables.event()
+				+ " e where lane = ? and id = ? and topic = ? and attempts = 0 and " + UNTOUCHED + " and " + isDue()
+				+ " = 1 for update skip locked";
+		List<Lock> locks = this.database
+			.joinAtOnce(Statements.limitIdle(longest), sql, List.of(head.lane(), head.id(), head.topic()),
+					(statement) -> Statements.results(statement,
+							(row, number) -> new Lock(
+									List.of(Claim.of(row.getLong("lane"), EventRow.of(row),
+											Duration.ofMillis(row.getLong("age")), false)),
+									row.getLong("transaction"))));
+		return locks.isEmpty() ? null
+				: new Lock(List.of(decrypt(locks.get(0).claims().get(0))), locks.get(0).evidence());
+	}
+
+	/**
+	 * Returns whether a row shows that a transaction has locked it, and did not commit:
+	 * in its system column {@code xmax}, which databases that speak the protocol of
+	 * PostgreSQL may not have. Asked once.
+	 * @return {@code false} if an attempt that leaves nothing else behind cannot be known
+	 */
+	public boolean showsLocks() {
+		Boolean known = this.showsLocks;
+		if (known == null) {
+			known = this.database.kind() == Database.POSTGRESQL && findsLock();
+			this.showsLocks = known;
+		}
+		return known;
+	}
+
+	private boolean findsLock() {
+		try {
+			return this.database.runOnce(this::findsLock);
+		}
+		catch (DataAccessException ex) {
+			if (Statements.isPassing(ex)) {
+				throw ex;
+			}
+			logger.info("Events of handlers are claimed before they are handled, which takes longer: {}",
+					ex.getMostSpecificCause().getMessage());
+			return false;
+		}
+	}
+
+	/**
+	 * Locks a new row behind a savepoint, and rolls back everything.
+	 */
+	private boolean findsLock(Connection connection) {
+		long lane = -1 - ThreadLocalRandom.current().nextLong(Long.MAX_VALUE);
+		int inserted = Statements.update(connection,
+				"insert into " + this.tables.event()
+						+ " (lane, id, event_id, topic, type, payload) values (?, -1, ?, '', '', ?)",
+				lane, UUID.randomUUID(), new byte[0]);
+		Statements.execute(connection, "savepoint idempotent_lock");
+		List<Integer> locked = findProbe(connection, PROBE + " and " + UNTOUCHED + " for update", lane);
+		Statements.execute(connection, "rollback to savepoint idempotent_lock");
+		List<Integer> shown = findProbe(connection, PROBE + " and not " + UNTOUCHED, lane);
+		Statements.execute(connection, "rollback");
+		return inserted == 1 && locked.size() == 1 && shown.size() == 1;
+	}
+
+	private List<Integer> findProbe(Connection connection, String condition, long lane) {
+		return Statements.query(connection, "select 1 from " + this.tables.event() + " e" + condition, List.of(lane),
+				(row, number) -> number);
+	}
+
+	/**
 	 * Deletes a row that the transaction of the calling thread has locked, if it is still
 	 * the same one: it has not failed, and neither the database nor other code has ended
 	 * it and gone on in another one.
@@ -368,7 +502,8 @@ public class EventTable {
 	 */
 	public boolean deleteInTransaction(Claim claim, Object lock) {
 		String delete = "delete from " + this.tables.event() + " where lane = ? and id = ? and attempts = ? and ";
-		List<Object> parameters = new ArrayList<>(parameters(claim));
+		List<Object> parameters = new ArrayList<>(
+				List.of(claim.lane(), claim.id(), claim.counted() ? claim.attempts() : claim.attempts() - 1));
 		if (lock instanceof UUID mark) {
 			String sql = delete + "exists (select 1 from " + this.tables.transaction() + " where id = ?)";
 			return this.database.join((connection) -> {
@@ -379,6 +514,31 @@ public class EventTable {
 		parameters.add(lock);
 		return this.database.joinAtOnce("", delete + "txid_current() = ?", parameters,
 				PreparedStatement::getUpdateCount) == 1;
+	}
+
+	/**
+	 * Deletes rows that the transaction of the calling thread has locked, if it is still
+	 * the same one.
+	 * @param lock the rows, and the evidence of their lock
+	 * @return {@code false} if it is another transaction, or a row is gone
+	 */
+	public boolean deleteInTransaction(Lock lock) {
+		List<Claim> claims = lock.claims();
+		if (claims.size() == 1 || lock.evidence() instanceof UUID) {
+			return claims.stream().allMatch((claim) -> deleteInTransaction(claim, lock.evidence()));
+		}
+		List<Long[]> rows = columns(claims);
+		List<Object> parameters = new ArrayList<>(rows);
+		parameters.add(lock.evidence());
+		return this.database
+			.joinAtOnce("",
+					"delete from " + this.tables.event() + whereLocked(rows, "true", "for update")
+							+ " and txid_current() = ?",
+					parameters, PreparedStatement::getUpdateCount) == claims.size();
+	}
+
+	private static List<Long[]> columns(List<Claim> claims) {
+		return List.of(longs(claims, Claim::lane), longs(claims, Claim::id), longs(claims, Claim::attempts));
 	}
 
 	/**
@@ -432,8 +592,7 @@ public class EventTable {
 		}
 		List<Claim> sorted = claims.stream().sorted(ORDER).toList();
 		if (this.database.kind() == Database.POSTGRESQL) {
-			List<Long[]> rows = List.of(longs(sorted, Claim::lane), longs(sorted, Claim::id),
-					longs(sorted, Claim::attempts));
+			List<Long[]> rows = columns(sorted);
 			return this.database.runAtOnce(change + whereLocked(rows, "true", "for update"), rows,
 					PreparedStatement::getUpdateCount);
 		}
@@ -590,14 +749,15 @@ public class EventTable {
 				+ "sum(case when row_in_lane = 1 and is_due = 0 and is_blocked = 0 then 1 else 0 end) over () as waiting, "
 				+ "sum(case when row_in_lane = 1 and is_blocked = 1 then 1 else 0 end) over () as blocked, "
 				+ "max(case when row_in_lane = 1 and is_fresh = 1 then age end) over () as oldest "
-				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, " + isSettled() + " as settled, " + isDue()
-				+ " as is_due, case when e.due_at = " + kind.never() + " then 1 else 0 end as is_blocked, " + fresh
-				+ " as is_fresh, " + kind.millisSince("e.created_at") + " as age, "
-				+ kind.millisSince("coalesce(e.due_at, e.created_at)")
+				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, " + isSettled("e.untouched")
+				+ " as settled, " + isDue() + " as is_due, case when e.due_at = " + kind.never()
+				+ " then 1 else 0 end as is_blocked, " + fresh + " as is_fresh, " + kind.millisSince("e.created_at")
+				+ " as age, " + kind.millisSince("coalesce(e.due_at, e.created_at)")
 				+ " as due_for, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
-				+ "(select lane, id, topic, attempts, due_at, created_at, last_error, " + bytesOfAlone()
-				+ " as bytes from " + this.tables.event() + " where lane > " + above + " order by lane, id limit "
-				+ limit + ") e) c) x " + "where is_due = 1 and row_in_lane = 1 or place = total order by place";
+				+ "(select lane, id, topic, attempts, due_at, created_at, last_error, " + isUntouched()
+				+ " as untouched, " + bytesOfAlone() + " as bytes from " + this.tables.event() + " e where lane > "
+				+ above + " order by lane, id limit " + limit + ") e) c) x "
+				+ "where is_due = 1 and row_in_lane = 1 or place = total order by place";
 	}
 
 	/**
@@ -673,9 +833,20 @@ public class EventTable {
 
 	/**
 	 * Whether the last attempt of a row has ended, as 1 or 0.
+	 * @param untouched whether no attempt has begun that was not counted, as 1 or 0
 	 */
-	private static String isSettled() {
-		return "case when e.attempts = 0 or e.due_at is null or e.last_error is not null then 1 else 0 end";
+	private static String isSettled(String untouched) {
+		return "case when e.attempts = 0 then " + untouched
+				+ " when e.due_at is null or e.last_error is not null then 1 else 0 end";
+	}
+
+	/**
+	 * Whether no transaction of a handler has locked this version of a row, as 1 or 0.
+	 */
+	private String isUntouched() {
+		return Boolean.TRUE.equals(this.showsLocks)
+				? "case when " + UNTOUCHED + " or e.topic not like '" + OutboxTopics.HANDLERS + ":%' then 1 else 0 end"
+				: "1";
 	}
 
 	private String after(Duration lease) {
@@ -755,11 +926,13 @@ public class EventTable {
 	 * stored, or {@code null} if it can
 	 * @param age the time since the event was appended or became due, by the clock of the
 	 * database
+	 * @param counted whether the row has this attempt; {@code false} if it is only locked
 	 */
-	public record Claim(long lane, SerializedEvent event, @Nullable Outcome undeliverable, Duration age) {
+	public record Claim(long lane, SerializedEvent event, @Nullable Outcome undeliverable, Duration age,
+			boolean counted) {
 
-		static Claim of(long lane, EventRow row, Duration age) {
-			return new Claim(lane, row.event(), row.unreadable(), age);
+		static Claim of(long lane, EventRow row, Duration age, boolean counted) {
+			return new Claim(lane, row.event(), row.unreadable(), age, counted);
 		}
 
 		/**
@@ -778,6 +951,15 @@ public class EventTable {
 			return this.event.attempts();
 		}
 
+	}
+
+	/**
+	 * Rows that a transaction has locked.
+	 *
+	 * @param claims the events, with the attempt that begins
+	 * @param evidence that of the lock
+	 */
+	public record Lock(List<Claim> claims, Object evidence) {
 	}
 
 	/**

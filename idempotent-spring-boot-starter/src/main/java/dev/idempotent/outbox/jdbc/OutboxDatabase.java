@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
@@ -144,6 +145,7 @@ final class OutboxDatabase {
 	/**
 	 * Runs one statement of PostgreSQL that finds its row by index in the transaction of
 	 * the calling thread, in one round trip.
+	 * @param parameters an array of numbers is a column of {@linkplain #rows rows}
 	 * @param setting a setting for the rest of the transaction, or an empty string
 	 * @param result reads what the statement has returned
 	 */
@@ -151,7 +153,12 @@ final class OutboxDatabase {
 		String all = BY_INDEX + (setting.isEmpty() ? "" : ", " + setting) + "; " + sql + AS_BEFORE;
 		return join((connection) -> {
 			try (PreparedStatement statement = connection.prepareStatement(all)) {
-				Statements.bind(statement, parameters);
+				List<Object> values = new ArrayList<>();
+				for (Object parameter : parameters) {
+					values.add((parameter instanceof Long[] array) ? connection.createArrayOf("bigint", array)
+							: parameter);
+				}
+				Statements.bind(statement, values);
 				statement.execute();
 				statement.getMoreResults();
 				return result.doInPreparedStatement(statement);

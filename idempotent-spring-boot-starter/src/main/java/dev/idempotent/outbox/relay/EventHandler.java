@@ -1,11 +1,14 @@
 package dev.idempotent.outbox.relay;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Head;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Handles the events of one topic in this process. Its workers claim no more events than
@@ -68,6 +71,47 @@ public interface EventHandler {
 	Outcome handle(Claim claim, Consumer<Throwable> failures);
 
 	/**
+	 * Whether the first attempt of an event can do without a claim: the transaction of
+	 * the handler locks the row, and leaves a trace on it if it does not commit.
+	 * @return {@code false} if each attempt is to be claimed
+	 */
+	default boolean handlesUnclaimed() {
+		return false;
+	}
+
+	/**
+	 * Handles an event that was never claimed. Whatever this returns but a delivery, the
+	 * attempt is not counted yet.
+	 * @param head the first row of its lane, as it was read
+	 * @param failures told why the event was not handled, as an exception that can
+	 * contain a part of it
+	 * @return the event with the outcome, or {@code null} if the handler was not called:
+	 * the row is not as it was read, locked, or cannot be locked
+	 */
+	default @Nullable Attempt handleUnclaimed(Head head, Consumer<Throwable> failures) {
+		throw new UnsupportedOperationException("Each attempt is to be claimed");
+	}
+
+	/**
+	 * How many events it handles together at most.
+	 * @return 1 for one by one
+	 */
+	default int batch() {
+		return 1;
+	}
+
+	/**
+	 * Handles events of different lanes in one transaction: all that it calls the method
+	 * with, or none. A failure of several events is repeated for fewer of them.
+	 * @param claims the events
+	 * @param failures as for {@link #handle}
+	 * @return the outcome of each, as for {@link #handle}, in the same order
+	 */
+	default List<Outcome> handleTogether(List<Claim> claims, Consumer<Throwable> failures) {
+		return claims.stream().map((claim) -> handle(claim, failures)).toList();
+	}
+
+	/**
 	 * The outcome of an event that this version cannot read, and another one may.
 	 * @param reason a sentence for operators
 	 * @return an outcome that is not counted
@@ -83,6 +127,15 @@ public interface EventHandler {
 	 */
 	static boolean isLeftToOthers(Outcome outcome) {
 		return outcome instanceof Outcome.Unavailable unavailable && unavailable.scope() == Scope.DESTINATION;
+	}
+
+	/**
+	 * An attempt without a claim that has ended.
+	 *
+	 * @param claim the event, whose row does not have the attempt
+	 * @param outcome how it has ended
+	 */
+	record Attempt(Claim claim, Outcome outcome) {
 	}
 
 }

@@ -32,6 +32,13 @@ final class FailureStreak {
 		if (this.lanes.size() < LANES) {
 			this.lanes.add(lane);
 		}
+		return isOutage();
+	}
+
+	/**
+	 * Whether the handler counts as unavailable.
+	 */
+	synchronized boolean isOutage() {
 		return this.failures == FAILURES && this.lanes.size() == LANES;
 	}
 

@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -18,6 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import dev.idempotent.work.OutageLog;
@@ -31,6 +33,7 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.Look;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.outbox.relay.EventHandler.Attempt;
 import dev.idempotent.outbox.relay.Settlement.Rules;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +68,14 @@ final class PublisherWorkers {
 
 	private final boolean runs;
 
-	private final boolean handles;
+	private final @Nullable EventHandler handler;
+
+	/**
+	 * Whether the handler handles the events of a claim together.
+	 */
+	private final boolean together;
+
+	private final Consumer<Throwable> failures;
 
 	private final EventTable table;
 
@@ -119,6 +129,12 @@ final class PublisherWorkers {
 
 	private final LeftEvents left = new LeftEvents();
 
+	/**
+	 * The rows that this process handles without a claim, which still seem to be due, and
+	 * until when at most.
+	 */
+	private final Map<List<Long>, Long> handling = new ConcurrentHashMap<>();
+
 	private final FailureStreak streak = new FailureStreak();
 
 	private volatile boolean draining;
@@ -133,7 +149,10 @@ final class PublisherWorkers {
 			Runnable onRecovery) {
 		this.publisher = publisher.prefix();
 		this.runs = publisher.keepsOrder();
-		this.handles = false;
+		this.handler = null;
+		this.together = false;
+		this.failures = (failure) -> {
+		};
 		this.rules = rules;
 		this.table = rules.table();
 		this.settings = rules.settings();
@@ -157,18 +176,25 @@ final class PublisherWorkers {
 			Consumer<Throwable> failures, Runnable onRecovery) {
 		this.publisher = handler.topic();
 		this.runs = false;
-		this.handles = true;
+		this.handler = handler;
+		this.failures = failures;
 		this.rules = rules.of(handler);
 		this.table = rules.table();
 		this.settings = rules.settings();
 		this.paused = paused;
 		this.observer = observer;
 		this.circuits = new Circuits(this.publisher, paused, this.wakes, onRecovery);
-		this.sender = (claims, sending, settlement) -> claims.forEach((claim) -> settle(handler, claim,
-				sending.getAsBoolean() ? handler.handle(claim, failures) : BatchPublisher.NOT_SENT, settlement));
+		this.together = handler.batch() > 1;
+		HandlerBatches batches = new HandlerBatches(handler, failures);
+		this.sender = (claims, sending, settlement) -> {
+			List<Outcome> outcomes = batches.handle(claims, sending);
+			for (int i = 0; i < claims.size(); i++) {
+				settle(handler, claims.get(i), outcomes.get(i), settlement);
+			}
+		};
 		this.lease = handler.lease();
 		this.threads = handler.concurrency();
-		this.batchSize = this.threads;
+		this.batchSize = this.together ? handler.batch() : this.threads;
 		// It may take minutes for an event, while a scan finds those of others.
 		this.waitForRoom = Duration.ZERO;
 	}
@@ -246,7 +272,7 @@ final class PublisherWorkers {
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		if (this.handles) {
+		if (this.handler != null) {
 			return handleNext();
 		}
 		this.wakes.await(MAX_WAIT);
@@ -305,7 +331,7 @@ final class PublisherWorkers {
 		}
 		try {
 			if (this.ready.isEmpty()) {
-				boolean unused = deliverWoken(1 + lock.getQueueLength());
+				boolean unused = deliverWoken(this.together ? this.batchSize : 1 + lock.getQueueLength());
 			}
 			return this.ready.poll();
 		}
@@ -373,8 +399,16 @@ final class PublisherWorkers {
 		long bytes = 0;
 		for (List<Head> rows : first(lanes, limit)) {
 			Head head = rows.get(0);
+			if (isHandling(head)) {
+				continue;
+			}
 			if (isSuspect(head)) {
 				suspects.add(head);
+				continue;
+			}
+			if (canDoWithoutClaim(head)) {
+				sendable(List.of(head), probe)
+					.forEach((each) -> begin(List.of(each), lanes, () -> handleUnclaimed(each, lanes)));
 				continue;
 			}
 			if (!fits(head, batch, bytes)) {
@@ -472,12 +506,15 @@ final class PublisherWorkers {
 	 */
 	private void attempt(List<Head> heads, Map<Long, Wake> lanes, boolean probe) {
 		Claimed claimed = claim(heads, probe);
-		List<Claimed> attempts = this.handles ? claimed.each() : List.of(claimed);
+		if (this.together && claimed.claims().isEmpty()) {
+			return;
+		}
+		List<Claimed> attempts = (this.handler != null && !this.together) ? claimed.each() : List.of(claimed);
 		attempts.forEach((attempt) -> begin(attempt.heads(), lanes, () -> settle(attempt, lanes)));
 	}
 
 	private void begin(List<Head> heads, Map<Long, Wake> lanes, Runnable attempt) {
-		if (this.handles) {
+		if (this.handler != null) {
 			List<Wake> own = heads.stream().map((head) -> Objects.requireNonNull(lanes.get(head.lane()))).toList();
 			this.ready.add(() -> wakeAgainIfItFails(own, attempt));
 		}
@@ -486,12 +523,16 @@ final class PublisherWorkers {
 		}
 	}
 
-	private Claimed claim(List<Head> heads, boolean probe) {
-		List<Head> sendable = heads.stream()
+	private List<Head> sendable(List<Head> heads, boolean probe) {
+		return heads.stream()
 			.filter((head) -> !this.abandoned && serves(head.topic()) && !this.left.contains(head.lane(), head.id()))
 			.filter((head) -> probe ? !this.paused.contains(head.topic())
 					: !keepsBack(new Wake(head.lane(), head.id(), head.topic(), 0)))
 			.toList();
+	}
+
+	private Claimed claim(List<Head> heads, boolean probe) {
+		List<Head> sendable = sendable(heads, probe);
 		long begin = System.nanoTime();
 		return new Claimed(sendable, this.table.claim(sendable, this.lease, this.rules.attempts()), begin);
 	}
@@ -500,7 +541,7 @@ final class PublisherWorkers {
 	 * Topics can share a lane.
 	 */
 	private boolean serves(String topic) {
-		return (this.handles ? topic : OutboxTopics.publisher(topic)).equals(this.publisher);
+		return ((this.handler != null) ? topic : OutboxTopics.publisher(topic)).equals(this.publisher);
 	}
 
 	/**
@@ -520,6 +561,82 @@ final class PublisherWorkers {
 		BatchResult result = store(settlement, claimed.begin() + nanos);
 		report(settlement, result, Duration.ofNanos(end - start), end, lanes);
 		lookAgain(settlement, claimed.heads());
+	}
+
+	/**
+	 * Whether a row needs no claim: nothing of an attempt is left on it. The attempt of a
+	 * large event is counted before its payload is read.
+	 */
+	private boolean canDoWithoutClaim(Head head) {
+		return this.handler != null && !this.together && head.attempts() == 0
+				&& head.bytes() <= EventTable.READ_WITH_CLAIM && this.handler.handlesUnclaimed();
+	}
+
+	/**
+	 * Handles a row that only the transaction of the handler has locked. If that has not
+	 * committed, the row is claimed now, which counts the attempt, and settled like any
+	 * other. If the process dies before, or another instance is faster, the trace of the
+	 * lock lets the next attempt be claimed.
+	 */
+	private void handleUnclaimed(Head head, Map<Long, Wake> lanes) {
+		if (this.abandoned || isHandling(head)) {
+			return;
+		}
+		Settlement settlement = new Settlement(this.rules);
+		Long until = System.nanoTime() + this.lease.toNanos();
+		this.handling.put(head.place(), until);
+		try {
+			handleUnclaimed(Objects.requireNonNull(this.handler), head, lanes, settlement);
+		}
+		finally {
+			this.handling.remove(head.place(), until);
+		}
+		lookAgain(settlement, List.of(head));
+	}
+
+	private void handleUnclaimed(EventHandler own, Head head, Map<Long, Wake> lanes, Settlement settlement) {
+		long start = System.nanoTime();
+		Attempt attempt = own.handleUnclaimed(head, this.failures);
+		if (attempt == null) {
+			return;
+		}
+		long end = System.nanoTime();
+		boolean counted = true;
+		if (attempt.outcome() instanceof Outcome.Delivered) {
+			settle(own, attempt.claim(), attempt.outcome(), settlement);
+		}
+		else {
+			counted = count(own, head, attempt.outcome(), settlement);
+		}
+		BatchResult result = counted ? store(settlement, end + this.lease.toNanos()) : new BatchResult(0, 1, 0, 0, 1);
+		report(settlement, result, Duration.ofNanos(end - start), end, lanes);
+	}
+
+	/**
+	 * The database may have ended the transaction of an attempt beyond its lease.
+	 */
+	private boolean isHandling(Head head) {
+		Long until = this.handling.get(head.place());
+		return until != null && System.nanoTime() - until < 0;
+	}
+
+	/**
+	 * Claims a row whose attempt has ended.
+	 * @return {@code false} if another instance has taken it since
+	 */
+	private boolean count(EventHandler own, Head head, Outcome outcome, Settlement settlement) {
+		List<Claim> claims = repeat(System.nanoTime() + this.lease.toNanos(),
+				() -> this.table.claim(List.of(head), this.lease, this.rules.attempts()));
+		for (Claim claim : claims) {
+			if (claim.undeliverable() != null) {
+				settlement.add(claim, claim.undeliverable());
+			}
+			else {
+				settle(own, claim, outcome, settlement);
+			}
+		}
+		logUndeliverable(claims);
+		return !claims.isEmpty();
 	}
 
 	private void settle(EventHandler handler, Claim claim, Outcome outcome, Settlement settlement) {
@@ -625,9 +742,13 @@ final class PublisherWorkers {
 	 * leased until then.
 	 */
 	private BatchResult store(Settlement settlement, long end) {
+		return repeat(end, settlement::store);
+	}
+
+	private <T> T repeat(long end, Supplier<T> storing) {
 		while (true) {
 			try {
-				return settlement.store();
+				return storing.get();
 			}
 			catch (RuntimeException ex) {
 				if (this.draining || System.nanoTime() - end >= 0) {

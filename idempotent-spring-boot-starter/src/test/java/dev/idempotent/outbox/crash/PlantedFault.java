@@ -52,7 +52,12 @@ enum PlantedFault {
 	PUBLISH_UNCLAIMED(null),
 
 	/** The event of a handler is deleted once its transaction has committed. */
-	DELETE_AFTER_COMMIT("repeated");
+	DELETE_AFTER_COMMIT("repeated"),
+
+	/**
+	 * A handler that claims nothing takes the next event of a key whose first is locked.
+	 */
+	LOCK_BEHIND_HEAD(PlantedFault.DISORDER);
 
 	private static final String DISORDER = "out of order";
 
@@ -124,6 +129,9 @@ enum PlantedFault {
 				if (PlantedFault.this == LOOK_BEHIND_ANY_KEY) {
 					return super.heads(looks, limit).stream().map((head) -> disguised(head, looks)).toList();
 				}
+				if (PlantedFault.this == LOCK_BEHIND_HEAD) {
+					return super.heads(looks, limit).stream().flatMap((head) -> unlocked(head).stream()).toList();
+				}
 				if (PlantedFault.this != RUN_BEHIND_HEAD || limit == 1) {
 					return super.heads(looks, limit);
 				}
@@ -132,6 +140,11 @@ enum PlantedFault {
 				heads.addAll(super.heads(heads.stream().map((head) -> new Look(head.lane(), head.id())).toList(),
 						limit - 1));
 				return heads;
+			}
+
+			private List<Head> unlocked(Head head) {
+				boolean locked = head.attempts() == 0 && !head.settled();
+				return locked ? super.heads(List.of(new Look(head.lane(), head.id())), 1) : List.of(head);
 			}
 
 			/**
@@ -177,6 +190,22 @@ enum PlantedFault {
 					});
 				}
 				return super.lockInTransaction(claim, longest);
+			}
+
+			@Override
+			public @Nullable Lock lockUnclaimed(Head head, Duration longest) {
+				Lock lock = super.lockUnclaimed(head, longest);
+				if (lock != null && PlantedFault.this == DELETE_AFTER_COMMIT) {
+					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+						@Override
+						public void afterCommit() {
+							delete(claim(List.of(head), Duration.ofSeconds(30), 10));
+						}
+
+					});
+				}
+				return lock;
 			}
 
 			@Override

@@ -59,7 +59,7 @@ abstract class HandlerCommitRules extends HandlerRules {
 		HandlerShop shop = open(List.of(Overtaking.class), HandlerShop.OFTEN);
 		AtomicInteger calls = new AtomicInteger();
 		shop.handlers().whenBooking((id) -> calls.incrementAndGet());
-		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+		shop.leaveBehind("handlers:book", "1", "{\"id\":\"1\"}", 1);
 		awaitNoRows(shop);
 		assertThat(shop.bean(Overtaking.class).attempts).hasValueGreaterThan(1);
 		assertThat(calls).hasValue(1);

@@ -69,6 +69,17 @@ class HandlerMistakesTests {
 	}
 
 	@Test
+	void refusesABatchThatCannotBeFilled() {
+		assertStops(NoBatch.class, "has a batch of 0", "Set at least 1");
+		assertStops(NoList.class, "takes up to 10 events at once, but its only parameter is not a List of payloads",
+				"such as List<Order>");
+		assertStops(ListAndHeaders.class, "but its only parameter is not a List of payloads");
+		assertStops(UnknownList.class, "but its only parameter is not a List of payloads");
+		assertStops(ListWithoutTransaction.class, "takes up to 10 events at once, but not in a transaction",
+				"leave out transactional = false");
+	}
+
+	@Test
 	void refusesATransactionThatDoesNotContainTheWork() {
 		assertStops(Separate.class, "does not join the transaction that removes the event");
 		assertStops(ReadOnly.class, "does not join the transaction that removes the event");
@@ -181,6 +192,47 @@ class HandlerMistakesTests {
 					+ ((cause instanceof IdempotentConfigurationException known) ? known.getAction() : "");
 			assertThat(text).contains(messages);
 		});
+	}
+
+	static class NoBatch {
+
+		@OutboxHandler(type = "fine", name = "fine", batch = 0)
+		void handle(List<String> payloads) {
+		}
+
+	}
+
+	static class NoList {
+
+		@OutboxHandler(type = "fine", name = "fine", batch = 10)
+		void handle(String payload) {
+		}
+
+	}
+
+	static class ListAndHeaders {
+
+		@OutboxHandler(type = "fine", name = "fine", batch = 10)
+		void handle(List<String> payloads, Map<String, String> headers) {
+		}
+
+	}
+
+	@SuppressWarnings("rawtypes")
+	static class UnknownList {
+
+		@OutboxHandler(type = "fine", name = "fine", batch = 10)
+		void handle(List payloads) {
+		}
+
+	}
+
+	static class ListWithoutTransaction {
+
+		@OutboxHandler(type = "fine", name = "fine", batch = 10, transactional = false)
+		void handle(List<String> payloads) {
+		}
+
 	}
 
 	static class Fine {

@@ -5,17 +5,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
+import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -172,6 +184,42 @@ class HandlerVersionsIntegrationTests {
 			.satisfies((dead) -> assertThat(Objects.toString(dead.get("last_error"))).startsWith(UNREADABLE)));
 	}
 
+	/**
+	 * Each waits until both have begun, so that one has claimed an event and the other
+	 * one has only locked it.
+	 */
+	@Test
+	void handleEachEventOnceInOrderBesideTheVersionThatClaimsAll() {
+		HandlerShop before = open(Claiming.class);
+		HandlerShop after = open(Before.class);
+		CountDownLatch begun = new CountDownLatch(2);
+		Map<String, List<Integer>> booked = new ConcurrentHashMap<>();
+		Set<String> failed = ConcurrentHashMap.newKeySet();
+		for (HandlerShop each : List.of(before, after)) {
+			AtomicBoolean first = new AtomicBoolean(true);
+			each.handlers().whenBooking((id) -> {
+				if (first.getAndSet(false)) {
+					begun.countDown();
+				}
+				HandlerRules.awaitLatch(begun);
+				int number = Integer.parseInt(id);
+				if (number % 9 == 0 && failed.add(id)) {
+					throw new IllegalStateException("not yet");
+				}
+				booked.computeIfAbsent("key-" + number % 7, (key) -> new CopyOnWriteArrayList<>()).add(number);
+			});
+		}
+		for (int i = 0; i < 140; i++) {
+			((i / 7 % 2 == i % 2) ? before : after)
+				.append(HandlerShop.event("order.placed", Integer.toString(i)).withKey("key-" + i % 7));
+		}
+		await().untilAsserted(() -> assertThat(before.rows()).isZero());
+		assertThat(booked).hasSize(7)
+			.allSatisfy((key, numbers) -> assertThat(numbers).hasSize(20).isSorted().doesNotHaveDuplicates());
+		assertThat(before.work("book")).hasSize(140).doesNotHaveDuplicates();
+		assertThat(before.dead()).isEmpty();
+	}
+
 	private static void awaitFailures(HandlerShop shop, int atLeast) {
 		await().untilAsserted(() -> assertThat(shop.jdbc()
 			.queryForList("select last_error from handler_event where last_error is not null", String.class))
@@ -218,6 +266,38 @@ class HandlerVersionsIntegrationTests {
 		@OutboxHandler(type = "car.ordered", name = "paint")
 		void paint(Car car) {
 			work(this.jdbc, "paint", car.id());
+		}
+
+	}
+
+	/**
+	 * As the version that claimed each event before its transaction.
+	 */
+	static class Claiming extends Before implements BeanPostProcessor, BeanFactoryAware {
+
+		@SuppressWarnings("NullAway.Init")
+		private BeanFactory beans;
+
+		Claiming(@Lazy JdbcTemplate jdbc) {
+			super(jdbc);
+		}
+
+		@Override
+		public void setBeanFactory(BeanFactory beans) {
+			this.beans = beans;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof EventTable)
+					? new EventTable(this.beans.getBean(OwnTransactions.class), "handler_", PayloadEncryption.NONE) {
+
+						@Override
+						public boolean showsLocks() {
+							return false;
+						}
+
+					} : bean;
 		}
 
 	}

@@ -1,12 +1,20 @@
 package dev.idempotent.outbox.handler;
 
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.annotation.Isolation;
+import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -41,6 +49,136 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 		awaitNoRows(shop);
 		assertThat(calls).hasValue(2);
 		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	@Test
+	void changeNoRowBeforeItIsDeletedWithTheirWork() {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		List<Map<String, Object>> rows = new CopyOnWriteArrayList<>();
+		List<String> attempts = new CopyOnWriteArrayList<>();
+		shop.handlers().whenBooking((id) -> {
+			rows.addAll(Objects.requireNonNull(shop.newTransaction().execute((status) -> states(shop))));
+			attempts.add(id);
+		});
+		shop.append(HandlerShop.event("order.placed", "1"), HandlerShop.event("order.placed", "2").withKey("key"),
+				HandlerShop.event("order.placed", "3").withKey("key"));
+		awaitNoRows(shop);
+		assertThat(attempts).containsExactlyInAnyOrder("1", "2", "3").containsSubsequence("2", "3");
+		assertThat(rows).hasSizeGreaterThanOrEqualTo(3)
+			.allSatisfy((row) -> assertThat(row).containsEntry("attempts", 0)
+				.containsEntry("due_at", null)
+				.containsEntry("last_error", null));
+		assertThat(shop.work("book")).containsExactly("1", "2", "3");
+		assertThat(shop.lost()).isZero();
+	}
+
+	private static List<Map<String, Object>> states(HandlerShop shop) {
+		return shop.jdbc()
+			.queryForList("select attempts, due_at, last_error from handler_event where topic = 'handlers:book'");
+	}
+
+	/**
+	 * As a process has left it that has died while it handled the event.
+	 */
+	@Test
+	void countAnAttemptBehindOneThatWasNotCounted() {
+		HandlerShop idle = open(List.of(), new String[] { "idempotent.outbox.relay.enabled=false" });
+		idle.append(HandlerShop.event("order.placed", "1").withKey("key"), HandlerShop.event("order.placed", "2"));
+		idle.newTransaction().executeWithoutResult((status) -> {
+			assertThat(idle.jdbc().queryForList("select id from handler_event for update")).hasSize(4);
+			status.setRollbackOnly();
+		});
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		List<Integer> attempts = new CopyOnWriteArrayList<>();
+		shop.handlers()
+			.whenBooking((id) -> attempts.add(shop.jdbc()
+				.queryForObject(
+						"select max(attempts) from handler_event where topic = 'handlers:book' " + "and xmax <> 0",
+						Integer.class)));
+		awaitNoRows(shop);
+		assertThat(attempts).containsExactly(1, 1);
+		assertThat(shop.work("book")).containsExactly("1", "2");
+	}
+
+	/**
+	 * The session ends with its process, which then reports nothing. Each worker is one.
+	 */
+	@Test
+	void becomeDeadIfEachAttemptEndsItsProcess() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=2",
+				"idempotent.outbox.handlers.leases.book=2s", "idempotent.outbox.handlers.concurrencies.book=5");
+		AtomicInteger deaths = new AtomicInteger();
+		CountDownLatch end = new CountDownLatch(1);
+		shop.handlers().whenBooking((id) -> {
+			if (id.equals("poison")) {
+				deaths.incrementAndGet();
+				endSession(shop);
+				awaitLatch(end);
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "poison").withKey("key"));
+		shop.append(HandlerShop.event("order.placed", "next").withKey("key"));
+		awaitNoRows(shop);
+		// One that was not counted, unless this machine was too slow for the lease.
+		assertThat(deaths).hasValueBetween(2, 3);
+		end.countDown();
+		assertThat(shop.dead()).hasSize(1);
+		assertThat(shop.work("book")).containsExactly("next");
+	}
+
+	private static void endSession(HandlerShop shop) {
+		Integer session = shop.jdbc().queryForObject("select pg_backend_pid()", Integer.class);
+		shop.newTransaction()
+			.executeWithoutResult(
+					(status) -> shop.jdbc().queryForList("select pg_terminate_backend(?)", Boolean.class, session));
+	}
+
+	@Test
+	void areCalledOnceAtMostIfTheyHaveOneAttempt() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=1");
+		List<Map<String, Object>> rows = new CopyOnWriteArrayList<>();
+		shop.handlers()
+			.whenBooking((id) -> rows
+				.addAll(Objects.requireNonNull(shop.newTransaction().execute((status) -> states(shop)))));
+		shop.append(HandlerShop.event("order.placed", "1"));
+		awaitNoRows(shop);
+		assertThat(rows).singleElement().satisfies((row) -> assertThat(row).containsEntry("attempts", 1));
+	}
+
+	/**
+	 * Another transaction has changed the row since the snapshot of this one began.
+	 */
+	@Test
+	void handleEachEventOnceInOrderAtAHigherIsolation() {
+		HandlerShop shop = open(List.of(Strict.class), HandlerShop.OFTEN);
+		HandlerShop other = open(List.of(Strict.class), HandlerShop.OFTEN);
+		for (int i = 10; i < 50; i++) {
+			((i % 2 == 0) ? shop : other)
+				.append(OutboxEvent.of("order.checked", new HandlerShop.Order(Integer.toString(i)))
+					.toTopic("handlers")
+					.withKey("key-" + i % 3));
+		}
+		awaitNoRows(shop);
+		assertThat(shop.jdbc().queryForList("select content from handler_work where handler = 'check'", String.class))
+			.hasSize(40)
+			.doesNotHaveDuplicates();
+		assertThat(shop.dead()).isEmpty();
+	}
+
+	static class Strict {
+
+		private final HandlerShop.Handlers handlers;
+
+		Strict(HandlerShop.Handlers handlers) {
+			this.handlers = handlers;
+		}
+
+		@OutboxHandler(type = "order.checked", name = "check")
+		@Transactional(isolation = Isolation.SERIALIZABLE)
+		public void check(HandlerShop.Order order) {
+			this.handlers.work("check", order.id());
+		}
+
 	}
 
 }

@@ -31,6 +31,7 @@ import dev.idempotent.outbox.jdbc.EventTable.Chunk;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.Lock;
 import dev.idempotent.outbox.jdbc.EventTable.Look;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
@@ -162,6 +163,43 @@ abstract class EventTableContract extends EventTableSteps {
 		});
 		assertThat(heads()).isEmpty();
 		assertThat(table().isInTransaction()).isFalse();
+	}
+
+	@Test
+	void deletesTheLockedRowsOfABatchInTheTransactionOfTheCaller() {
+		append("one", "two", "three");
+		List<Claim> claims = claimOver();
+		Claim overtaking = table().claim(heads().subList(0, 1), LEASE, 10).get(0);
+		List<Claim> rest = claims.stream().filter((claim) -> !claim.place().equals(overtaking.place())).toList();
+		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
+			assertThat(table().deleteInTransaction(lock(claims))).isTrue();
+			throw new IllegalStateException("rolled back");
+		}));
+		assertThat(heads()).hasSize(3);
+		inTransaction(() -> {
+			Lock lock = lock(claims);
+			assertThat(lock.claims()).containsExactlyElementsOf(rest);
+			assertThat(table().deleteInTransaction(lock)).isTrue();
+			return assertThat(table().canCommit(lock.evidence())).isTrue();
+		});
+		assertThat(heads()).extracting(Head::place).containsExactly(overtaking.place());
+		assertThat(inTransaction(() -> Optional.ofNullable(table().lockInTransaction(claims, LEASE)))).isEmpty();
+	}
+
+	@Test
+	void deletesNoRowOfABatchInATransactionThatHasNotLockedIt() {
+		append("one", "two");
+		List<Claim> claims = claim();
+		inTransaction(() -> {
+			Lock lock = lock(claims);
+			TransactionGuard.join(fixture().dataSource(), EventTableContract::rollBack);
+			return assertThat(table().deleteInTransaction(lock)).isFalse();
+		});
+		assertThat(heads()).hasSize(2);
+	}
+
+	private Lock lock(List<Claim> claims) {
+		return Objects.requireNonNull(table().lockInTransaction(claims, Duration.ofMinutes(1)));
 	}
 
 	private Object lock(Claim claim) {

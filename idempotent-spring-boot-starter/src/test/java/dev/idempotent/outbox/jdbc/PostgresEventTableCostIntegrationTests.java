@@ -15,6 +15,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.jdbc.StatementCount;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.Lock;
 import dev.idempotent.outbox.jdbc.EventTable.Look;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
@@ -138,6 +139,21 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 	}
 
 	@Test
+	void writesTwoRowsForAnEventThatIsHandledWithoutAClaim() {
+		assertThat(table().showsLocks()).isTrue();
+		template().queryForList("select pg_stat_force_next_flush()");
+		template().queryForList("select pg_stat_reset_single_table_counters('cost_event'::regclass)");
+		for (int i = 0; i < 10; i++) {
+			append("one");
+			assertThat(handle(table().heads(due(), 1).get(0))).isTrue();
+		}
+		template().queryForList("select pg_stat_force_next_flush()");
+		assertThat(template().queryForMap(
+				"select n_tup_ins, n_tup_upd, n_tup_del from pg_stat_user_tables " + "where relname = 'cost_event'"))
+			.isEqualTo(Map.of("n_tup_ins", 10L, "n_tup_upd", 0L, "n_tup_del", 10L));
+	}
+
+	@Test
 	void setsNothingForTheNextUserOfTheConnection() {
 		template().execute("""
 				create or replace function cost_settings() returns trigger language plpgsql as $$ begin
@@ -186,10 +202,25 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			return true;
 		});
 		requireDefaults();
+		append("two");
+		Head head = table().heads(due(), 1).get(0);
+		inTransaction(() -> {
+			assertThat(table().lockUnclaimed(head, Duration.ofMinutes(1))).isNotNull();
+			requireDefaults();
+			return true;
+		});
 	}
 
 	private Object lock(Claim claim) {
 		return Objects.requireNonNull(table().lockInTransaction(claim, Duration.ofMinutes(1)));
+	}
+
+	private boolean handle(Head head) {
+		assertThat(table().showsLocks()).isTrue();
+		return inTransaction(() -> {
+			Lock lock = Objects.requireNonNull(table().lockUnclaimed(head, Duration.ofMinutes(1)));
+			return table().deleteInTransaction(lock);
+		});
 	}
 
 	private boolean handle(Claim claim) {
@@ -216,6 +247,8 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			table().delete(claim(table().heads(due(), 100)));
 			append("handled");
 			assertThat(handle(claim(table().heads(due(), 1)).get(0))).isTrue();
+			append("unclaimed");
+			assertThat(handle(table().heads(due(), 1).get(0))).isTrue();
 			append("two");
 			table().bury(failures(claim(table().heads(due(), 1)), "broken"));
 			insertLarge();
@@ -249,6 +282,9 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 				.isTrue();
 			assertThat(reads.atMost(FEW, "cost_event", "a delete", () -> table().delete(failed.subList(201, BATCH))))
 				.isEqualTo(299);
+			List<Head> unclaimed = table().heads(due(), 1);
+			assertThat(reads.atMost(FEW, "cost_event", "a transaction without a claim", () -> handle(unclaimed.get(0))))
+				.isTrue();
 			assertThat(reads.atMost(FEW, "cost_event", "a delete of the rest", () -> table().delete(failed)))
 				.isEqualTo(100);
 		}

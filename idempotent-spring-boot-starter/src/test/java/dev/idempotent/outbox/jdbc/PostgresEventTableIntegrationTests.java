@@ -4,11 +4,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.Lock;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
@@ -21,6 +26,8 @@ import org.springframework.transaction.TransactionException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link EventTable} on PostgreSQL.
@@ -98,6 +105,118 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 				.join();
 		}));
 		assertThat(template().queryForList("select id from " + events())).hasSize(1);
+	}
+
+	@Test
+	void deletesARowThatItHasLockedWithoutAClaim() {
+		assertThat(table().showsLocks()).isTrue();
+		append(new NewEvent(event("key", "one"), true, null));
+		Head head = heads().get(0);
+		inTransaction(() -> {
+			Lock lock = locked(head);
+			assertThat(lock.claims().get(0).event()).satisfies((event) -> {
+				assertThat(event.type()).isEqualTo("one");
+				assertThat(event.key()).isEqualTo("key");
+				assertThat(event.payload()).asString().isEqualTo("one");
+				assertThat(event.storedHeaders()).containsEntry("of", "one");
+				assertThat(event.sequence()).isEqualTo(head.id());
+				assertThat(event.attempts()).isOne();
+			});
+			assertThat(lock.claims().get(0).counted()).isFalse();
+			assertThat(other(() -> claim(List.of(head)))).isEmpty();
+			assertThat(other(() -> inTransaction(() -> lock(head)))).isEmpty();
+			assertThat(template().queryForList("select attempts from " + events(), Integer.class)).containsExactly(0);
+			assertThat(table().deleteInTransaction(lock)).isTrue();
+			return assertThat(table().canCommit(lock.evidence())).isTrue();
+		});
+		assertThat(heads()).isEmpty();
+		assertThat(inTransaction(() -> lock(head))).isEmpty();
+	}
+
+	/**
+	 * So an attempt that was not counted is one at most.
+	 */
+	@Test
+	void locksNoRowWithoutAClaimAgainWhoseTransactionHasNotCommitted() {
+		assertThat(table().showsLocks()).isTrue();
+		append(handled("one"));
+		Head head = heads().get(0);
+		assertThat(head.settled()).isTrue();
+		assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> inTransaction(() -> {
+			assertThat(lock(head)).isPresent();
+			endSession();
+			return true;
+		}));
+		assertThat(inTransaction(() -> lock(head))).isEmpty();
+		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled).containsExactly(tuple(0, true, false));
+		assertThat(alone().settled()).isFalse();
+		List<Claim> claims = claim(heads());
+		assertThat(claims).extracting((claim) -> claim.event().attempts()).containsExactly(1);
+		assertThat(table().release(claims)).isOne();
+		assertThat(inTransaction(() -> lock(heads().get(0)))).isPresent();
+	}
+
+	@Test
+	void locksNoRowWithoutAClaimThatIsNotAsItWasRead() {
+		assertThat(table().showsLocks()).isTrue();
+		append(handled("claimed"));
+		Head head = heads().get(0);
+		Head other = new Head(head.lane(), head.id(), 0, "handlers:other", null, 0, true, true, null);
+		assertThat(inTransaction(() -> lock(other))).isEmpty();
+		List<Claim> claims = claim(List.of(head));
+		assertThat(inTransaction(() -> lock(head))).isEmpty();
+		table().postpone(List.of(new Failure(claims.get(0), "not counted", LEASE, false)));
+		assertThat(heads()).extracting(Head::attempts, Head::due).containsExactly(tuple(0, false));
+		assertThat(inTransaction(() -> lock(head))).isEmpty();
+		template().update("delete from " + events());
+		assertThat(inTransaction(() -> lock(head))).isEmpty();
+	}
+
+	/**
+	 * It sees the row as it was before.
+	 */
+	@Test
+	void locksNoClaimedRowInATransactionAtRepeatableRead() {
+		assertThat(table().showsLocks()).isTrue();
+		append(handled("one"));
+		Head head = heads().get(0);
+		inTransaction(() -> {
+			template().execute("set transaction isolation level repeatable read");
+			assertThat(template().queryForObject("select count(*) from " + events(), Integer.class)).isOne();
+			assertThat(other(() -> claim(List.of(head)))).hasSize(1);
+			return assertThat(lock(head)).isEmpty();
+		});
+		assertThat(heads()).extracting(Head::attempts).containsExactly(1);
+	}
+
+	private static NewEvent handled(String type) {
+		return new NewEvent(OutboxSamples.event("handlers:book", null, type, new byte[0], Map.of()), false, null);
+	}
+
+	private Optional<Lock> lock(Head head) {
+		return Optional.ofNullable(table().lockUnclaimed(head, Duration.ofMinutes(1)));
+	}
+
+	private Lock locked(Head head) {
+		return lock(head).orElseThrow();
+	}
+
+	/**
+	 * As if the process of the calling thread had died.
+	 */
+	private void endSession() {
+		Integer session = template().queryForObject("select pg_backend_pid()", Integer.class);
+		other(() -> template().queryForList("select pg_terminate_backend(?)", Boolean.class, session));
+		await().until(() -> other(
+				() -> template().queryForList("select pid from pg_stat_activity where pid = ?", Integer.class, session))
+			.isEmpty());
+	}
+
+	/**
+	 * Runs work beside the transaction of the calling thread.
+	 */
+	private static <T> T other(Supplier<T> work) {
+		return CompletableFuture.supplyAsync(work).orTimeout(30, TimeUnit.SECONDS).join();
 	}
 
 }

@@ -180,7 +180,7 @@ class BatchPublisherTests {
 
 	private static Claim event(String type, String topic, @Nullable String key) {
 		SerializedEvent event = new SerializedEvent(UUID.randomUUID(), 1, topic, key, type, new byte[0], Map.of(), 1);
-		return new Claim(lanes.incrementAndGet(), event, null, Duration.ZERO);
+		return new Claim(lanes.incrementAndGet(), event, null, Duration.ZERO, true);
 	}
 
 	private record Partitioned(OutboxPublisher broker) implements OutboxPublisher {

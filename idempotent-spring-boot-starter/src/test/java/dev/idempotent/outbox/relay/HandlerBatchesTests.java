@@ -1,0 +1,151 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+import dev.idempotent.outbox.OutboxSamples;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link HandlerBatches}.
+ */
+class HandlerBatchesTests {
+
+	private final Together handler = new Together();
+
+	private final HandlerBatches batches = new HandlerBatches(this.handler, (failure) -> {
+	});
+
+	private List<Outcome> handle(int events) {
+		return this.batches.handle(IntStream.range(0, events).mapToObj(HandlerBatchesTests::claim).toList(),
+				() -> this.handler.calls.size() < 200);
+	}
+
+	private static Claim claim(int number) {
+		return new Claim(number,
+				OutboxSamples.event("handlers:test", null, Integer.toString(number), new byte[0], Map.of()), null,
+				Duration.ZERO, true);
+	}
+
+	@Test
+	void handlesAllInOneCall() {
+		assertThat(handle(100)).hasSize(100).allMatch(Outcome.Delivered.class::isInstance);
+		assertThat(this.handler.calls).containsExactly(100);
+	}
+
+	@Test
+	void findsAnEventThatAlwaysFails() {
+		this.handler.failing = Set.of("37");
+		List<Outcome> outcomes = handle(100);
+		assertThat(outcomes.get(37)).isInstanceOf(Outcome.Retry.class);
+		assertThat(outcomes).filteredOn(Outcome.Delivered.class::isInstance).hasSize(99);
+		assertThat(this.handler.calls).hasSizeLessThan(2 * 8).contains(1);
+	}
+
+	@Test
+	void findsEachOfSeveral() {
+		this.handler.failing = Set.of("0", "41", "42", "99");
+		List<Outcome> outcomes = handle(100);
+		assertThat(IntStream.range(0, 100).filter((i) -> !(outcomes.get(i) instanceof Outcome.Delivered)))
+			.containsExactly(0, 41, 42, 99);
+	}
+
+	/**
+	 * Of a service that is away.
+	 */
+	@Test
+	void leavesTheRestIfNoneSucceeds() {
+		this.handler.failing = Set.copyOf(IntStream.range(0, 100).mapToObj(Integer::toString).toList());
+		List<Outcome> outcomes = handle(100);
+		assertThat(outcomes).filteredOn(Outcome.Retry.class::isInstance).hasSize(FailureStreak.FAILURES);
+		assertThat(outcomes).filteredOn((outcome) -> outcome == BatchPublisher.NOT_SENT)
+			.hasSize(100 - FailureStreak.FAILURES);
+		assertThat(this.handler.calls).hasSizeLessThan(30);
+	}
+
+	@Test
+	void beginsNothingWithoutTime() {
+		List<Outcome> outcomes = this.batches.handle(List.of(claim(1), claim(2)), () -> false);
+		assertThat(outcomes).containsExactly(BatchPublisher.NOT_SENT, BatchPublisher.NOT_SENT);
+		assertThat(this.handler.calls).isEmpty();
+	}
+
+	@Test
+	void handlesTheRestOfABatchWithoutThoseThatCannotBeRead() {
+		this.handler.unreadable = Set.of("1");
+		List<Outcome> outcomes = handle(3);
+		assertThat(EventHandler.isLeftToOthers(outcomes.get(1))).isTrue();
+		assertThat(outcomes).filteredOn(Outcome.Delivered.class::isInstance).hasSize(2);
+		assertThat(this.handler.calls).containsExactly(3);
+	}
+
+	private static final class Together implements EventHandler {
+
+		private final List<Integer> calls = new ArrayList<>();
+
+		private Set<String> failing = Set.of();
+
+		private Set<String> unreadable = Set.of();
+
+		@Override
+		public List<Outcome> handleTogether(List<Claim> claims, Consumer<Throwable> failures) {
+			this.calls.add(claims.size());
+			boolean fails = claims.stream().anyMatch((claim) -> this.failing.contains(claim.event().type()));
+			return claims.stream()
+				.map((claim) -> this.unreadable.contains(claim.event().type()) ? EventHandler.leftToOthers("unreadable")
+						: fails ? new Outcome.Retry("failed", null) : new Outcome.Delivered())
+				.toList();
+		}
+
+		@Override
+		public Outcome handle(Claim claim, Consumer<Throwable> failures) {
+			throw new IllegalStateException();
+		}
+
+		@Override
+		public String topic() {
+			return "handlers:test";
+		}
+
+		@Override
+		public int concurrency() {
+			return 1;
+		}
+
+		@Override
+		public Duration lease() {
+			return Duration.ofMinutes(1);
+		}
+
+		@Override
+		public int attempts() {
+			return 10;
+		}
+
+		@Override
+		public Duration maxBackoff() {
+			return Duration.ofSeconds(1);
+		}
+
+		@Override
+		public boolean removesEvents() {
+			return true;
+		}
+
+		@Override
+		public Thread newThread(Runnable work) {
+			return new Thread(work);
+		}
+
+	}
+
+}
