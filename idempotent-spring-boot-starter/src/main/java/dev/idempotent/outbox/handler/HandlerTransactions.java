@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -142,16 +141,7 @@ final class HandlerTransactions {
 	 * @throws NotCalledException if the row cannot be locked
 	 */
 	@Nullable LockedEvents lock(Head head) throws NotCalledException {
-		try {
-			return lock((longest) -> this.table.lockUnclaimed(head, longest));
-		}
-		catch (NotCalledException ex) {
-			// At REPEATABLE READ, a row that was changed meanwhile is a conflict.
-			if (ex.getCause() instanceof PessimisticLockingFailureException) {
-				return null;
-			}
-			throw ex;
-		}
+		return lock((longest) -> this.table.lockUnclaimed(head, longest));
 	}
 
 	private @Nullable LockedEvents lock(Function<Duration, @Nullable Lock> statement) throws NotCalledException {

@@ -39,6 +39,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.util.Assert;
 
@@ -423,22 +424,29 @@ public class EventTable {
 	 * @param head the first row of its lane, as it was read
 	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
 	 * @return the event, or {@code null} if the row is gone, not due, of another topic,
-	 * locked, or has had an attempt
+	 * locked, or has had an attempt; the transaction can only be rolled back then
 	 */
 	public @Nullable Lock lockUnclaimed(Head head, Duration longest) {
 		String sql = "select txid_current() as transaction, lane, id, attempts + 1 as attempts, " + age()
 				+ EventRow.COLUMNS + " from " + this.tables.event()
 				+ " e where lane = ? and id = ? and topic = ? and attempts = 0 and " + UNTOUCHED + " and " + isDue()
 				+ " = 1 for update skip locked";
-		List<Lock> locks = this.database
-			.joinAtOnce(Statements.limitIdle(longest), sql, List.of(head.lane(), head.id(), head.topic()),
-					(statement) -> Statements.results(statement,
-							(row, number) -> new Lock(
-									List.of(Claim.of(row.getLong("lane"), EventRow.of(row),
-											Duration.ofMillis(row.getLong("age")), false)),
-									row.getLong("transaction"))));
-		return locks.isEmpty() ? null
-				: new Lock(List.of(decrypt(locks.get(0).claims().get(0))), locks.get(0).evidence());
+		List<Object> parameters = List.of(head.lane(), head.id(), head.topic());
+		try {
+			List<Lock> locks = this.database.joinAtOnce(Statements.limitIdle(longest), sql, parameters,
+					(statement) -> Statements.results(statement, EventTable::unclaimed));
+			return locks.isEmpty() ? null
+					: new Lock(List.of(decrypt(locks.get(0).claims().get(0))), locks.get(0).evidence());
+		}
+		catch (PessimisticLockingFailureException ex) {
+			logger.debug("Another transaction has changed the row since the snapshot of this one", ex);
+			return null;
+		}
+	}
+
+	private static Lock unclaimed(ResultSet row, int number) throws SQLException {
+		Claim claim = Claim.of(row.getLong("lane"), EventRow.of(row), Duration.ofMillis(row.getLong("age")), false);
+		return new Lock(List.of(claim), row.getLong("transaction"));
 	}
 
 	/**

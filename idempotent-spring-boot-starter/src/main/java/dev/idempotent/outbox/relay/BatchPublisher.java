@@ -28,11 +28,6 @@ import org.slf4j.LoggerFactory;
  */
 final class BatchPublisher implements PublisherWorkers.Sender {
 
-	/**
-	 * The outcome of an event that was not sent.
-	 */
-	static final Outcome NOT_SENT = new Outcome.Unavailable("The event was not sent");
-
 	private static final Outcome MISSING = new Outcome.Retry("The publisher returned no outcome for the event", null);
 
 	private static final int MAX_SUSPECTS = 1000;
@@ -95,7 +90,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 		boolean evidence = hasEvidence(claim);
 		List<Claim> single = List.of(claim);
 		Outcome outcome = publishOrHalve(List.of(claim.event()), sending).get(0);
-		if (outcome instanceof Outcome.Unavailable unavailable && outcome != NOT_SENT) {
+		if (outcome instanceof Outcome.Unavailable unavailable && outcome != Settlement.NOT_SENT) {
 			if (evidence) {
 				recordSuspects(single, List.of(outcome));
 				return this.publisher.canEventPreventResponse()
@@ -124,7 +119,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 		List<Claim> sent = new ArrayList<>();
 		List<Outcome> results = new ArrayList<>();
 		for (int i = 0; i < claims.size(); i++) {
-			if (outcomes.get(i) != NOT_SENT) {
+			if (outcomes.get(i) != Settlement.NOT_SENT) {
 				sent.add(claims.get(i));
 				results.add(outcomes.get(i));
 			}
@@ -168,7 +163,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 
 	private List<Outcome> publishOrHalve(List<SerializedEvent> events, BooleanSupplier sending) {
 		if (events.isEmpty() || !sending.getAsBoolean()) {
-			return Collections.nCopies(events.size(), NOT_SENT);
+			return Collections.nCopies(events.size(), Settlement.NOT_SENT);
 		}
 		try {
 			return ordered(events, this.publisher.publish(events));
@@ -197,7 +192,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 		for (int i = 0; i < outcomes.size(); i++) {
 			Outcome outcome = Objects.requireNonNullElse(outcomes.get(i), MISSING);
 			if (!(outcome instanceof Outcome.Delivered) && !stopsAt(events.get(i), stopped)) {
-				outcome = NOT_SENT;
+				outcome = Settlement.NOT_SENT;
 			}
 			ordered.add(outcome);
 		}
@@ -232,7 +227,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 		int next = 0;
 		for (SerializedEvent event : second) {
 			boolean sent = next < rest.size() && rest.get(next) == event;
-			outcomes.add(sent ? published.get(next++) : NOT_SENT);
+			outcomes.add(sent ? published.get(next++) : Settlement.NOT_SENT);
 		}
 		return outcomes;
 	}

@@ -39,7 +39,7 @@ final class HandlerBatches {
 	 */
 	private List<Outcome> handle(List<Claim> claims, BooleanSupplier sending, FailureStreak alone) {
 		if (claims.isEmpty() || alone.isOutage() || !sending.getAsBoolean()) {
-			return Collections.nCopies(claims.size(), BatchPublisher.NOT_SENT);
+			return Collections.nCopies(claims.size(), Settlement.NOT_SENT);
 		}
 		List<Outcome> outcomes = this.handler.handleTogether(claims, this.failures);
 		List<Integer> failed = IntStream.range(0, claims.size())

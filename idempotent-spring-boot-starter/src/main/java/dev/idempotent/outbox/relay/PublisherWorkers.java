@@ -654,7 +654,7 @@ final class PublisherWorkers {
 		else if (outcome instanceof Outcome.Retry retry && isOutage(claim, retry.reason())) {
 			settlement.release(claim);
 		}
-		else if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchPublisher.NOT_SENT) {
+		else if (outcome instanceof Outcome.Unavailable unavailable && outcome != Settlement.NOT_SENT) {
 			settlement.addNotCalled(claim, unavailable.reason());
 		}
 		else {

@@ -28,6 +28,11 @@ import org.slf4j.LoggerFactory;
  */
 final class Settlement {
 
+	/**
+	 * The outcome of an event that was not sent.
+	 */
+	static final Outcome NOT_SENT = new Outcome.Unavailable("The event was not sent");
+
 	private static final Logger logger = LoggerFactory.getLogger(Settlement.class);
 
 	private final Rules rules;

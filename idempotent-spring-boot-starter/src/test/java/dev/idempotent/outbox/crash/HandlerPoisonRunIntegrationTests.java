@@ -74,9 +74,9 @@ class HandlerPoisonRunIntegrationTests {
 		FileSystemUtils.deleteRecursively(folder);
 		Files.createDirectories(folder);
 		List<String> arguments = new ArrayList<>(List.of("--spring.main.web-application-type=none",
-				"--spring.main.banner-mode=off", "--idempotent.namespace=poison", "--logging.level.root=warn",
-				"--idempotent.outbox.handlers.attempts=" + ATTEMPTS, "--idempotent.outbox.handlers.lease=2s",
-				"--idempotent.outbox.handlers.concurrency=3"));
+				"--spring.main.banner-mode=off", "--spring.main.keep-alive=true", "--idempotent.namespace=poison",
+				"--logging.level.root=warn", "--idempotent.outbox.handlers.attempts=" + ATTEMPTS,
+				"--idempotent.outbox.handlers.lease=2s", "--idempotent.outbox.handlers.concurrency=3"));
 		postgres.properties().forEach((property) -> arguments.add("--" + property));
 		List<RestartedApplication> instances = Stream.of("one", "two")
 			.map((name) -> new RestartedApplication(name, Application.class, 0, arguments, folder, this.tally))
@@ -108,7 +108,11 @@ class HandlerPoisonRunIntegrationTests {
 		database
 			.sql("insert into outbox_event (lane, event_id, topic, event_key, type, payload, content_type) "
 					+ "values (?, ?, ?, ?, 'type', ?, 'text/plain')")
-			.params(Lanes.of(TOPIC, key), UUID.randomUUID(), TOPIC, key, id.getBytes(StandardCharsets.UTF_8))
+			.param(Lanes.of(TOPIC, key))
+			.param(UUID.randomUUID())
+			.param(TOPIC)
+			.param(key)
+			.param(id.getBytes(StandardCharsets.UTF_8))
 			.update();
 	}
 

@@ -118,7 +118,7 @@ class BatchPublisherTests {
 	@Test
 	void sendsNothingWhenItsTimeIsOver() {
 		assertThat(this.publisher.publish(List.of(this.huge, this.small), () -> false))
-			.containsOnly(BatchPublisher.NOT_SENT);
+			.containsOnly(Settlement.NOT_SENT);
 		assertThat(this.broker.published()).isEmpty();
 		assertThat(this.circuit.isClosed(TOPIC)).isTrue();
 		assertThat(this.publisher.isSuspect(this.huge.place())).isFalse();
@@ -130,9 +130,9 @@ class BatchPublisherTests {
 		BatchPublisher ordered = new BatchPublisher(new Ordered(this.broker), this.circuit);
 		assertThat(ordered.publish(List.of(keyed("1"), keyed("2"), keyed("3"), event("other", TOPIC)), () -> true))
 			.satisfiesExactly((first) -> assertThat(first).isInstanceOf(Outcome.Delivered.class),
-					(failed) -> assertThat(failed).isNotEqualTo(BatchPublisher.NOT_SENT),
-					(rest) -> assertThat(rest).isSameAs(BatchPublisher.NOT_SENT),
-					(other) -> assertThat(other).isNotSameAs(BatchPublisher.NOT_SENT));
+					(failed) -> assertThat(failed).isNotEqualTo(Settlement.NOT_SENT),
+					(rest) -> assertThat(rest).isSameAs(Settlement.NOT_SENT),
+					(other) -> assertThat(other).isNotSameAs(Settlement.NOT_SENT));
 	}
 
 	@Test

@@ -67,7 +67,7 @@ class HandlerBatchesTests {
 		this.handler.failing = Set.copyOf(IntStream.range(0, 100).mapToObj(Integer::toString).toList());
 		List<Outcome> outcomes = handle(100);
 		assertThat(outcomes).filteredOn(Outcome.Retry.class::isInstance).hasSize(FailureStreak.FAILURES);
-		assertThat(outcomes).filteredOn((outcome) -> outcome == BatchPublisher.NOT_SENT)
+		assertThat(outcomes).filteredOn((outcome) -> outcome == Settlement.NOT_SENT)
 			.hasSize(100 - FailureStreak.FAILURES);
 		assertThat(this.handler.calls).hasSizeLessThan(30);
 	}
@@ -75,7 +75,7 @@ class HandlerBatchesTests {
 	@Test
 	void beginsNothingWithoutTime() {
 		List<Outcome> outcomes = this.batches.handle(List.of(claim(1), claim(2)), () -> false);
-		assertThat(outcomes).containsExactly(BatchPublisher.NOT_SENT, BatchPublisher.NOT_SENT);
+		assertThat(outcomes).containsExactly(Settlement.NOT_SENT, Settlement.NOT_SENT);
 		assertThat(this.handler.calls).isEmpty();
 	}
 
