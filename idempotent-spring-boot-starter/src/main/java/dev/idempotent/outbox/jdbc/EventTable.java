@@ -419,8 +419,8 @@ public class EventTable {
 	 * Locks a row that was never claimed in the transaction of the calling thread, which
 	 * must not have done anything else, and reads it. Until the transaction ends, no
 	 * other instance can claim the row. Only for a database that {@linkplain #showsLocks
-	 * shows locks}: if the transaction does not commit, nobody can lock the row again
-	 * without having claimed it.
+	 * shows locks}: if the transaction does not commit, it cannot be locked again without
+	 * a claim.
 	 * @param head the first row of its lane, as it was read
 	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
 	 * @return the event, or {@code null} if the row is gone, not due, of another topic,

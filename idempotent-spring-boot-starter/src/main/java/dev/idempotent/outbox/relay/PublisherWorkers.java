@@ -397,6 +397,8 @@ final class PublisherWorkers {
 		List<Head> batch = new ArrayList<>();
 		List<Head> suspects = new ArrayList<>();
 		long bytes = 0;
+		// Asked first, because what is read then shows which rows need a claim.
+		boolean unclaimed = this.handler != null && this.handler.handlesUnclaimed();
 		for (List<Head> rows : first(lanes, limit)) {
 			Head head = rows.get(0);
 			if (isHandling(head)) {
@@ -406,7 +408,7 @@ final class PublisherWorkers {
 				suspects.add(head);
 				continue;
 			}
-			if (canDoWithoutClaim(head)) {
+			if (unclaimed && canDoWithoutClaim(head)) {
 				sendable(List.of(head), probe)
 					.forEach((each) -> begin(List.of(each), lanes, () -> handleUnclaimed(each, lanes)));
 				continue;
@@ -564,12 +566,11 @@ final class PublisherWorkers {
 	}
 
 	/**
-	 * Whether a row needs no claim: nothing of an attempt is left on it. The attempt of a
-	 * large event is counted before its payload is read.
+	 * Whether a row needs no claim: it has had no attempt. That of a large event is
+	 * counted before its payload is read.
 	 */
-	private boolean canDoWithoutClaim(Head head) {
-		return this.handler != null && !this.together && head.attempts() == 0
-				&& head.bytes() <= EventTable.READ_WITH_CLAIM && this.handler.handlesUnclaimed();
+	private static boolean canDoWithoutClaim(Head head) {
+		return head.attempts() == 0 && head.bytes() <= EventTable.READ_WITH_CLAIM;
 	}
 
 	/**
