@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -170,6 +171,24 @@ abstract class HandlerBatchRules {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	@Test
+	void useUpNoAttemptsDuringAnOutage() {
+		HandlerShop idle = open(IDLE);
+		idle.append(events(60));
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=3");
+		AtomicBoolean away = new AtomicBoolean(true);
+		shop.bean(Batches.class).step = (ids) -> {
+			if (away.get()) {
+				throw new IllegalStateException("The provider is away");
+			}
+		};
+		await().untilAsserted(() -> assertThat(shop.relay().unavailablePublishers()).containsExactly("handlers:count"));
+		away.set(false);
+		awaitNoRows(shop);
+		assertThat(shop.work("count")).containsExactlyInAnyOrder(ids(60));
+		assertThat(shop.dead()).isEmpty();
 	}
 
 	@Test

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.outbox.OutboxEvent;
@@ -18,6 +19,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The rules on PostgreSQL.
@@ -131,6 +133,26 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 		shop.newTransaction()
 			.executeWithoutResult(
 					(status) -> shop.jdbc().queryForList("select pg_terminate_backend(?)", Boolean.class, session));
+	}
+
+	@Test
+	void useUpNoAttemptsDuringAnOutage() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=3");
+		AtomicBoolean away = new AtomicBoolean(true);
+		shop.handlers().whenBooking((id) -> {
+			if (away.get()) {
+				throw new IllegalStateException("The provider is away");
+			}
+		});
+		for (int i = 10; i < 50; i++) {
+			shop.append(HandlerShop.event("order.placed", Integer.toString(i)).withKey("key-" + i % 20));
+		}
+		await().untilAsserted(() -> assertThat(shop.relay().unavailablePublishers()).containsExactly("handlers:book"));
+		away.set(false);
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).hasSize(40).doesNotHaveDuplicates();
+		assertThat(shop.dead()).isEmpty();
+		assertThat(shop.relay().unavailablePublishers()).isEmpty();
 	}
 
 	@Test
