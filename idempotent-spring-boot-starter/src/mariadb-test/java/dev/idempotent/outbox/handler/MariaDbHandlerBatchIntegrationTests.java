@@ -1,0 +1,25 @@
+package dev.idempotent.outbox.handler;
+
+import java.util.List;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.testing.RealMariaDb;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * The rules on MariaDB.
+ */
+class MariaDbHandlerBatchIntegrationTests extends HandlerBatchRules {
+
+	@RegisterExtension
+	static final RealMariaDb mariaDb = new RealMariaDb();
+
+	@Override
+	List<String> database() {
+		try (HikariDataSource pool = mariaDb.connect("jdbc:mariadb://127.0.0.1:%d/test")) {
+			return List.of("spring.datasource.url=" + pool.getJdbcUrl(), "spring.datasource.username=root",
+					"spring.datasource.password=");
+		}
+	}
+
+}
