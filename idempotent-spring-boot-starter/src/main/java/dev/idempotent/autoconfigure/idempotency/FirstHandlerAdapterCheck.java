@@ -44,11 +44,10 @@ final class FirstHandlerAdapterCheck implements SmartInitializingSingleton, Appl
 		BeanFactoryUtils.beansOfTypeIncludingAncestors(this.context, DispatcherServlet.class, true, false)
 			.forEach((name, servlet) -> {
 				requireDetection(name, servlet, "detectAllHandlerAdapters",
-						"adapters, so that it would call " + "@Idempotent handlers without a key.",
+						"adapters, so that it would call @Idempotent handlers without a key.",
 						"setDetectAllHandlerAdapters");
 				requireDetection(name, servlet, "detectAllHandlerMappings",
-						"mappings, so that interceptors could "
-								+ "close what the commit of an @Idempotent handler needs.",
+						"mappings, so that interceptors could close what the commit of an @Idempotent handler needs.",
 						"setDetectAllHandlerMappings");
 			});
 	}
@@ -75,15 +74,14 @@ final class FirstHandlerAdapterCheck implements SmartInitializingSingleton, Appl
 
 	private void check(ApplicationContext dispatching) {
 		check(dispatching, HandlerMapping.class, this.mapping,
-				"The handler mapping %s comes before the one that adds the "
-						+ "last interceptor, so that other interceptors could close what the commit of an @Idempotent handler "
-						+ "needs.");
+				"The handler mapping %s comes before the one that adds the last interceptor, so that other "
+						+ "interceptors could close what the commit of an @Idempotent handler needs.");
 		check(dispatching, HandlerAdapter.class, this.adapter,
-				"The handler adapter %s comes before the one that claims idempotency "
-						+ "keys, so that it could call @Idempotent handlers without a key.");
+				"The handler adapter %s comes before the one that claims idempotency keys, so that it could call "
+						+ "@Idempotent handlers without a key.");
 		check(dispatching, HandlerExceptionResolver.class, this.adapter,
-				"The exception resolver %s comes before the one that notices "
-						+ "failures for idempotency keys, so that work could be committed although its request has failed.");
+				"The exception resolver %s comes before the one that notices failures for idempotency keys, so "
+						+ "that work could be committed although its request has failed.");
 	}
 
 	private static <T> void check(ApplicationContext dispatching, Class<T> type, T first, String mistake) {

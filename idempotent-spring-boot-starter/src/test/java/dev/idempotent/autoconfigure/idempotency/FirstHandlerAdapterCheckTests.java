@@ -1,11 +1,16 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.util.Locale;
+
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.BeanWrapperImpl;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -17,6 +22,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.core.env.Environment;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.support.AnnotationConfigWebApplicationContext;
@@ -101,12 +107,18 @@ class FirstHandlerAdapterCheckTests {
 				.hasMessageContaining(FirstMapping.class.getName()));
 	}
 
-	@Test
-	void rejectsADispatcherServletThatDoesNotDetectAdapters() {
+	@ParameterizedTest
+	@ValueSource(strings = { "detectAllHandlerAdapters", "detectAllHandlerMappings" })
+	void rejectsADispatcherServletThatDoesNotDetectAll(String property) {
 		this.runner.withUserConfiguration(WithoutDetection.class)
+			.withPropertyValues("test.not-detected=" + property)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(IdempotentConfigurationException.class)
-				.hasMessageContaining("'dispatcherServlet'"));
+				.hasMessageContaining("'dispatcherServlet' does not detect all handler " + detected(property)));
+	}
+
+	private static String detected(String property) {
+		return property.substring("detectAllHandler".length()).toLowerCase(Locale.ROOT);
 	}
 
 	@Test
@@ -197,13 +209,14 @@ class FirstHandlerAdapterCheckTests {
 	static class WithoutDetection {
 
 		@Bean
-		static BeanPostProcessor withoutDetection() {
+		static BeanPostProcessor withoutDetection(Environment environment) {
 			return new BeanPostProcessor() {
 
 				@Override
 				public Object postProcessAfterInitialization(Object bean, String name) {
-					if (bean instanceof DispatcherServlet servlet) {
-						servlet.setDetectAllHandlerAdapters(false);
+					if (bean instanceof DispatcherServlet) {
+						new BeanWrapperImpl(bean).setPropertyValue(environment.getRequiredProperty("test.not-detected"),
+								false);
 					}
 					return bean;
 				}
