@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.Outcome;
@@ -18,8 +19,10 @@ import dev.idempotent.testing.KafkaRecords;
 import dev.idempotent.testing.RealKafka;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclOperation;
@@ -239,8 +242,20 @@ class KafkaOutboxPublisherIntegrationTests {
 		return topic;
 	}
 
+	/**
+	 * Creates a topic and waits for the leaders of its partitions. Otherwise, a leader
+	 * could refuse the first of two records and take the second one, and then refuse the
+	 * first one until it times out.
+	 * @see <a href="https://issues.apache.org/jira/browse/KAFKA-14359">KAFKA-14359</a>
+	 */
 	private static void create(String topic, int partitions) {
 		inKafka((admin) -> admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all());
+		inKafka((admin) -> admin
+			.listOffsets(IntStream.range(0, partitions)
+				.boxed()
+				.collect(Collectors.toMap((number) -> new TopicPartition(topic, number),
+						(number) -> OffsetSpec.latest())))
+			.all());
 	}
 
 	private static void inKafka(Function<Admin, KafkaFuture<?>> request) {
