@@ -235,7 +235,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, ENGINE, ADVICE, CANONICAL, OPERATION, WORK, TOKEN,
-			"java..", "org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..",
+			TRANSACTION, "java..", "org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..",
 			"org.springframework.aop..", "org.springframework.beans.factory", "org.springframework.core..",
 			"org.springframework.expression..", "org.springframework.format..", "org.springframework.http..",
 			"org.springframework.stereotype..", "org.springframework.util..", "org.springframework.web..",

@@ -215,6 +215,14 @@ public final class ObservedTransaction {
 	}
 
 	/**
+	 * Returns the transaction of the calling thread if work can be a part of it.
+	 * @return {@code null} if there is none, it is read-only, or its end is not reported
+	 */
+	public static @Nullable ObservedTransaction currentWritable() {
+		return TransactionSynchronizationManager.isCurrentTransactionReadOnly() ? null : current();
+	}
+
+	/**
 	 * Finds the transaction of the calling thread if it is observed.
 	 * @return the transaction, or {@code null} if it is not
 	 */

@@ -23,6 +23,8 @@ import org.springframework.http.HttpStatusCode;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.FlashMap;
 import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.util.DisconnectedClientHelper;
 import org.springframework.web.util.WebUtils;
@@ -181,6 +183,16 @@ abstract class HandlerRun {
 	 */
 	abstract void dispatchEnds(HttpServletRequest request, BufferedResponse buffered, boolean returned,
 			boolean abandoned, boolean nested) throws IOException, ServletException;
+
+	/**
+	 * What a redirect would have shown, such as that an order was placed.
+	 */
+	static void withdrawFlash(HttpServletRequest request) {
+		FlashMap flash = (FlashMap) request.getAttribute(DispatcherServlet.OUTPUT_FLASH_MAP_ATTRIBUTE);
+		if (flash != null) {
+			flash.clear();
+		}
+	}
 
 	/**
 	 * Responds in place of the handler.

@@ -2,8 +2,10 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.Claimant;
+import dev.idempotent.transaction.End;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.ServletRequest;
@@ -49,6 +51,16 @@ final class LeaseHandlerRun extends HandlerRun {
 	 * ended.
 	 */
 	private volatile boolean outlived;
+
+	/**
+	 * The transactions around the handler, or {@code null} if there is none.
+	 */
+	private @Nullable SurroundingTransactions around;
+
+	/**
+	 * How those transactions had ended when the response was complete, if they had.
+	 */
+	private End end = End.COMMITTED;
 
 	private int dispatches;
 
@@ -107,6 +119,12 @@ final class LeaseHandlerRun extends HandlerRun {
 	@Override
 	void abandon() {
 		this.claimant.release();
+	}
+
+	@Override
+	@Nullable IdempotencyContext open(HttpServletRequest request, BufferedResponse buffered) {
+		this.around = SurroundingTransactions.join();
+		return super.open(request, buffered);
 	}
 
 	@Override
@@ -200,11 +218,39 @@ final class LeaseHandlerRun extends HandlerRun {
 		}
 		else {
 			complete(request, response);
+			if (refusesUndone(request, response)) {
+				return;
+			}
 		}
 		if (chainReturned && WebUtils.getNativeResponse(response, ContentCachingResponseWrapper.class) != null) {
 			ShallowEtagHeaderFilter.disableContentCaching(request);
 		}
 		response.sendBuffered();
+	}
+
+	/**
+	 * Replaces the response to work that was not done, or may not have been.
+	 */
+	private boolean refusesUndone(HttpServletRequest request, BufferedResponse response) throws IOException {
+		if (this.end == End.COMMITTED) {
+			return false;
+		}
+		logger.warn("The response to a {} request under Guarantee.LEASE is not stored: the transaction in which other "
+				+ "code has called the handler ended as {}", request.getMethod(), this.end);
+		if (response.getResponse().isCommitted()) {
+			return false;
+		}
+		withdrawFlash(request);
+		ResponseWriter writer = ResponseWriter.inPlaceOf(response, request, this.policy.problems());
+		if (this.end == End.ROLLED_BACK) {
+			writer.refuse(Problem.ROLLED_BACK);
+		}
+		else {
+			writer.refuse(Problem.OUTCOME_UNKNOWN
+				.refusal("It is not known whether the work was done: the outcome of the transaction around it is "
+						+ "unknown."));
+		}
+		return true;
 	}
 
 	/**
@@ -269,9 +315,25 @@ final class LeaseHandlerRun extends HandlerRun {
 		complete(request, notKept ? StoredResponse.notKept() : this.policy.toStore(request, captured));
 	}
 
+	/**
+	 * Completes the key, once the transactions around the handler have committed.
+	 */
 	private void complete(ServletRequest request, StoredResponse response) {
-		this.claimant.complete(response);
+		End known = (this.around != null) ? this.around.endOrLater((later) -> complete(later, response))
+				: End.COMMITTED;
+		if (known != null) {
+			this.end = known;
+			complete(known, response);
+		}
 		close(request);
+	}
+
+	private void complete(End transactions, StoredResponse response) {
+		switch (transactions) {
+			case COMMITTED -> this.claimant.complete(response);
+			case ROLLED_BACK -> this.claimant.release();
+			case UNKNOWN -> this.claimant.settleUnknown();
+		}
 	}
 
 	private void release(ServletRequest request) {

@@ -64,6 +64,14 @@ final class ResponseWriter {
 		}
 	}
 
+	/**
+	 * Creates a writer in the place of a handler, whose buffered response is discarded.
+	 */
+	static ResponseWriter inPlaceOf(BufferedResponse buffered, HttpServletRequest request, ProblemTypes problems) {
+		buffered.restoreStart(request);
+		return new ResponseWriter(request, (HttpServletResponse) buffered.getResponse(), problems);
+	}
+
 	void refuse(Problem problem) throws IOException {
 		refuse(problem.refusal());
 	}

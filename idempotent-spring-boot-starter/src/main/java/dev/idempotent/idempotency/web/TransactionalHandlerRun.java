@@ -21,8 +21,6 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.method.HandlerMethod;
-import org.springframework.web.servlet.DispatcherServlet;
-import org.springframework.web.servlet.FlashMap;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
@@ -290,16 +288,6 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	/**
-	 * What a redirect would have shown, such as that an order was placed.
-	 */
-	private static void withdrawFlash(HttpServletRequest request) {
-		FlashMap flash = (FlashMap) request.getAttribute(DispatcherServlet.OUTPUT_FLASH_MAP_ATTRIBUTE);
-		if (flash != null) {
-			flash.clear();
-		}
-	}
-
-	/**
 	 * Returns whether the response claims work that is rolled back. Without the handler,
 	 * such as in an interceptor, a redirect does not, and neither does what the
 	 * application makes of an exception.
@@ -441,12 +429,8 @@ final class TransactionalHandlerRun extends HandlerRun {
 		release(request);
 	}
 
-	/**
-	 * Discards the buffered response for another one.
-	 */
 	private ResponseWriter respondInstead(HttpServletRequest request, BufferedResponse buffered) {
-		buffered.restoreStart(request);
-		return new ResponseWriter(request, (HttpServletResponse) buffered.getResponse(), this.policy.problems());
+		return ResponseWriter.inPlaceOf(buffered, request, this.policy.problems());
 	}
 
 	private void release(HttpServletRequest request) {

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.web.transaction;
 
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.web.OnTomcatAndJetty;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.awaitility.Awaitility;
@@ -31,6 +34,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.method.HandlerTypePredicate;
+import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
@@ -83,6 +87,51 @@ class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
 		assertThat(rows()).isOne();
 	}
 
+	/**
+	 * The handler joins the transaction around it, which decides whether the work was
+	 * done.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "/leased/view, 302, undone", "/leased/body, 200, undone", "/behind/leased/view, 302, undone",
+			"/own/leased/body, 200, undone", "/leased/body, 200, rollback-only", "/leased/view, 302, rollback-only" })
+	void decideAboutTheWorkOfAHandlerUnderALease(String path, int status, String end) {
+		assertThat(send(path, 0, "X-Ends", end).statusCode()).isEqualTo(500);
+		assertThat(rows()).isZero();
+		assertThat(send(path, 0).statusCode()).isEqualTo(status);
+		assertThat(isReplay(send(path, 0))).isTrue();
+		assertThat(rows()).isOne();
+		awaitAllConnections();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/leased/view, 302", "/leased/body, 200" })
+	void decideAboutTheWorkOfAHandlerUnderALeaseIfTheyEndEarly(String path, int status) {
+		assertThat(send(path, 0, "X-Ends", "early").statusCode()).isEqualTo(status);
+		assertThat(isReplay(send(path, 0, "X-Ends", "early"))).isTrue();
+		assertThat(rows()).isOne();
+	}
+
+	/**
+	 * They end behind the response, as those of a filter.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "/leased/view", "/leased/body" })
+	void freeTheKeyOfAHandlerUnderALeaseIfAFilterRollsThemBack(String path) {
+		assertThat(isReplay(send(path, 0, "X-Filter", "rollback"))).isFalse();
+		assertThat(rows()).isZero();
+		assertThat(isReplay(sendUntilFree(path, "commit"))).isFalse();
+		assertThat(isReplay(sendUntilFree(path, "commit"))).isTrue();
+		assertThat(rows()).isOne();
+	}
+
+	/**
+	 * The response is sent before the filter ends its transaction.
+	 */
+	private HttpResponse<byte[]> sendUntilFree(String path, String end) {
+		return Awaitility.await()
+			.until(() -> send(path, 0, "X-Filter", end), (response) -> response.statusCode() != 409);
+	}
+
 	private HttpResponse<byte[]> send(String path, int i, String... headers) {
 		String[] all = new String[headers.length + 2];
 		System.arraycopy(headers, 0, all, 2, headers.length);
@@ -122,7 +171,7 @@ class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
 		@Override
 		public void postHandle(HttpServletRequest request, HttpServletResponse response, Object handler,
 				@Nullable ModelAndView view) {
-			if (request.getHeader("X-Ends") != null) {
+			if ("early".equals(request.getHeader("X-Ends"))) {
 				end(request);
 			}
 		}
@@ -135,7 +184,14 @@ class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
 
 		private void end(HttpServletRequest request) {
 			TransactionStatus status = (TransactionStatus) request.getAttribute(ATTRIBUTE);
-			if (!status.isCompleted()) {
+			String end = request.getHeader("X-Ends");
+			if ("rollback-only".equals(end)) {
+				status.setRollbackOnly();
+			}
+			if ("undone".equals(end)) {
+				this.manager.rollback(status);
+			}
+			else if (!status.isCompleted()) {
 				this.manager.commit(status);
 			}
 		}
@@ -159,6 +215,19 @@ class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
 			return "redirect:/thanks";
 		}
 
+		@Idempotent
+		@PostMapping("/leased/view")
+		String leasedView(@RequestParam String name) {
+			return view(name);
+		}
+
+		@Idempotent
+		@PostMapping("/leased/body")
+		@ResponseBody
+		String leasedBody(@RequestParam String name) {
+			return body(name);
+		}
+
 		@Idempotent(guarantee = Guarantee.TRANSACTION)
 		@PostMapping("/body")
 		@ResponseBody
@@ -169,9 +238,38 @@ class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
 
 	}
 
+	/**
+	 * Begins a transaction around the requests that ask for it.
+	 */
+	static class TransactionFilter extends OncePerRequestFilter {
+
+		private final PlatformTransactionManager manager;
+
+		TransactionFilter(PlatformTransactionManager manager) {
+			this.manager = manager;
+		}
+
+		@Override
+		protected boolean shouldNotFilter(HttpServletRequest request) {
+			return request.getHeader("X-Filter") == null;
+		}
+
+		@Override
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+				throws ServletException, IOException {
+			TransactionStatus status = this.manager.getTransaction(new DefaultTransactionDefinition());
+			chain.doFilter(request, response);
+			if (request.getHeader("X-Filter").equals("rollback")) {
+				status.setRollbackOnly();
+			}
+			this.manager.commit(status);
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import(Shop.class)
+	@Import({ Shop.class, TransactionFilter.class })
 	static class Application {
 
 		@Bean
