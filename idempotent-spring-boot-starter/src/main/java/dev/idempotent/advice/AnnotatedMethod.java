@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -111,12 +113,21 @@ public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> t
 
 	/**
 	 * Returns whether the method may return before its work is done.
-	 * @return whether it returns a future, or a publisher of Reactive Streams
+	 * @return whether it returns a future, or another type whose work goes on
 	 */
 	public boolean returnsEarly() {
-		Class<?> returned = this.method.getReturnType();
-		return CompletionStage.class.isAssignableFrom(returned) || Future.class.isAssignableFrom(returned)
-				|| isPublisher(returned);
+		return isEarly(this.method.getReturnType());
+	}
+
+	/**
+	 * Returns whether a value stands for work that may not be done yet.
+	 * @param type its class
+	 * @return whether it is a future, a publisher, or a type that Spring adapts to one
+	 */
+	public static boolean isEarly(Class<?> type) {
+		return CompletionStage.class.isAssignableFrom(type) || Future.class.isAssignableFrom(type)
+				|| Flow.Publisher.class.isAssignableFrom(type) || isPublisher(type)
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
 	private static boolean isPublisher(Class<?> type) {

@@ -261,7 +261,11 @@ public final class ListenerMethod {
 	public void invoke(@Nullable Object... arguments) throws Throwable {
 		Call bound = bound();
 		try {
-			bound.method().invoke(bound.target(), arguments);
+			Object returned = bound.method().invoke(bound.target(), arguments);
+			if (returned != null && AnnotatedMethod.isEarly(returned.getClass())) {
+				throw new IllegalStateException("The listener has returned a " + returned.getClass().getName()
+						+ ", whose work may not be done yet. Do the work on the calling thread");
+			}
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();

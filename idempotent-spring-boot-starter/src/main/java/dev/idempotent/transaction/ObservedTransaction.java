@@ -410,6 +410,18 @@ public final class ObservedTransaction {
 	}
 
 	/**
+	 * Returns whether other code is called before the commit, too: behind the last
+	 * statements, it may have used the connection, or have ended the transaction.
+	 */
+	public static boolean hasCallbacksOfOthers() {
+		// Their classes are members of this one.
+		return TransactionSynchronizationManager.isSynchronizationActive()
+				&& TransactionSynchronizationManager.getSynchronizations()
+					.stream()
+					.anyMatch((callback) -> callback.getClass().getNestHost() != ObservedTransaction.class);
+	}
+
+	/**
 	 * Returns whether this transaction commits what is written on a connection.
 	 * @param dataSource the data source whose connections transaction managers bind
 	 * @return {@code false} also if that is not known

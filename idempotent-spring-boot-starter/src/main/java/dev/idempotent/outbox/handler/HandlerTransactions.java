@@ -12,6 +12,7 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.Lock;
 import dev.idempotent.transaction.End;
+import dev.idempotent.transaction.ObservedTransaction;
 import dev.idempotent.transaction.TransactionParticipant;
 import dev.idempotent.transaction.TransactionRequirements;
 import dev.idempotent.transaction.TransactionScope;
@@ -40,7 +41,8 @@ final class HandlerTransactions {
 	private static final Logger logger = LoggerFactory.getLogger(HandlerTransactions.class);
 
 	private static final Set<Integer> SEPARATE = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
-			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
+			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER,
+			TransactionDefinition.PROPAGATION_NESTED);
 
 	private static final String OVERTAKEN = "Another instance has claimed the event";
 
@@ -294,7 +296,8 @@ final class HandlerTransactions {
 		 */
 		@Override
 		public boolean confirm() {
-			return HandlerTransactions.this.table.canCommit(this.lock.evidence());
+			return HandlerTransactions.this.table.canCommit(this.lock.evidence(),
+					!ObservedTransaction.hasCallbacksOfOthers());
 		}
 
 	}

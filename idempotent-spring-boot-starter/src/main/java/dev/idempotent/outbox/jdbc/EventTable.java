@@ -570,10 +570,22 @@ public class EventTable {
 	 * row: it is the one that has locked it, and the database will not answer its commit
 	 * with a rollback that its driver hides. To be asked right before the commit, once.
 	 * @param lock the evidence of the lock of the row
+	 * @param untouched whether no other code has had the connection since the deletion
 	 * @return {@code false} if it will not
 	 */
-	public boolean canCommit(Object lock) {
-		return (lock instanceof UUID mark) ? unmark(mark) : this.database.join(TransactionGuard::canCommit);
+	public boolean canCommit(Object lock, boolean untouched) {
+		if (lock instanceof UUID mark) {
+			return unmark(mark);
+		}
+		return this.database.join((connection) -> TransactionGuard.canCommit(connection)
+				&& (untouched || isTransaction(connection, lock)));
+	}
+
+	private static boolean isTransaction(Connection connection, Object lock) {
+		return Statements
+			.query(connection, "select coalesce(txid_current_if_assigned() = ?, false)", List.of(lock),
+					(row, number) -> row.getBoolean(1))
+			.contains(true);
 	}
 
 	/**

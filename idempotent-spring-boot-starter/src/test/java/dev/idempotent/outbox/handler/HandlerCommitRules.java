@@ -169,6 +169,47 @@ abstract class HandlerCommitRules extends HandlerRules {
 		assertThat(shop.work("book")).containsExactly("1");
 	}
 
+	/**
+	 * Behind the deletion of the event, as the last callback before the commit.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void areCalledAgainIfOtherCodeHasRolledBackBeforeTheirCommit(boolean goesOn) {
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		AtomicInteger calls = new AtomicInteger();
+		shop.handlers().whenBooking((id) -> {
+			if (calls.incrementAndGet() == 1) {
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void beforeCompletion() {
+						rollBack(shop.bean(DataSource.class), goesOn);
+					}
+
+				});
+			}
+		});
+		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+		awaitNoRows(shop);
+		assertThat(calls).hasValue(2);
+		assertThat(shop.work("book")).containsExactly("1");
+		assertThat(shop.dead()).isEmpty();
+	}
+
+	private static void rollBack(DataSource dataSource, boolean goesOn) {
+		Connection connection = DataSourceUtils.getConnection(dataSource);
+		try {
+			connection.rollback();
+			if (goesOn) {
+				// Begins another transaction.
+				connection.prepareStatement("delete from outbox_dead where 1 = 0").execute();
+			}
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	private static void commit(DataSource dataSource) {
 		try {
 			DataSourceUtils.getConnection(dataSource).commit();

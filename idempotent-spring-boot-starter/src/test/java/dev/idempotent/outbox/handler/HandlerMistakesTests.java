@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
 
 import javax.sql.DataSource;
 
@@ -56,6 +57,7 @@ class HandlerMistakesTests {
 		assertStops(Hidden.class, "is private or static, so that a proxy cannot intercept it");
 		assertStops(Final.class, "is final, or package-private in another package");
 		assertStops(Later.class, "may return before its work is done");
+		assertStops(Published.class, "may return before its work is done");
 		assertStops(Asynchronous.class, "may return before its work is done");
 		assertStops(Prototypes.class, "belongs to a prototype bean", "Make the bean a singleton");
 		assertStops(ScopedPrototypes.class, "belongs to a prototype bean");
@@ -82,6 +84,7 @@ class HandlerMistakesTests {
 	@Test
 	void refusesATransactionThatDoesNotContainTheWork() {
 		assertStops(Separate.class, "does not join the transaction that removes the event");
+		assertStops(Nested.class, "does not join the transaction that removes the event");
 		assertStops(ReadOnly.class, "does not join the transaction that removes the event");
 		assertStops(NoManager.class, "and there is no transaction manager, or several", "transactional = false");
 		assertStops(OtherDatabase.class, "DataSourceTransactionManager) does not work on the application's DataSource",
@@ -332,6 +335,16 @@ class HandlerMistakesTests {
 
 	}
 
+	static class Published {
+
+		@OutboxHandler(type = "one", name = "published.handle")
+		Flow.Publisher<String> handle() {
+			return (subscriber) -> {
+			};
+		}
+
+	}
+
 	@Async
 	static class Asynchronous {
 
@@ -369,6 +382,18 @@ class HandlerMistakesTests {
 
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
 		@OutboxHandler(type = "one", name = "separate.handle")
+		public void handle() {
+		}
+
+	}
+
+	/**
+	 * Marked as rollback-only, it would be rolled back to its savepoint without a word.
+	 */
+	static class Nested {
+
+		@Transactional(propagation = Propagation.NESTED)
+		@OutboxHandler(type = "one", name = "nested.handle")
 		public void handle() {
 		}
 

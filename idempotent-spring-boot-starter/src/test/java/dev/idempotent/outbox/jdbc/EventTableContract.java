@@ -159,7 +159,7 @@ abstract class EventTableContract extends EventTableSteps {
 			assertThat(table().isInTransaction()).isTrue();
 			assertThat(table().deleteInTransaction(overtaken, lock)).isFalse();
 			assertThat(table().deleteInTransaction(claim, lock)).isTrue();
-			return assertThat(table().canCommit(lock)).isTrue();
+			return assertThat(table().canCommit(lock, false)).isTrue();
 		});
 		assertThat(heads()).isEmpty();
 		assertThat(table().isInTransaction()).isFalse();
@@ -180,7 +180,7 @@ abstract class EventTableContract extends EventTableSteps {
 			Lock lock = lock(claims);
 			assertThat(lock.claims()).containsExactlyElementsOf(rest);
 			assertThat(table().deleteInTransaction(lock)).isTrue();
-			return assertThat(table().canCommit(lock.evidence())).isTrue();
+			return assertThat(table().canCommit(lock.evidence(), false)).isTrue();
 		});
 		assertThat(heads()).extracting(Head::place).containsExactly(overtaking.place());
 		assertThat(inTransaction(() -> Optional.ofNullable(table().lockInTransaction(claims, LEASE)))).isEmpty();
