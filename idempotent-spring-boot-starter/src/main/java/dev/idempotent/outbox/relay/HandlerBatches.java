@@ -2,7 +2,9 @@ package dev.idempotent.outbox.relay;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -12,13 +14,26 @@ import dev.idempotent.outbox.jdbc.EventTable.Claim;
 
 /**
  * Lets a handler handle events together. If they fail, each half of them is tried, so
- * that an event that always fails does not keep the others from being handled.
+ * that an event that always fails does not keep the others from being handled. If there
+ * is no time for that, each of those that have failed together is a suspect until it was
+ * handled: it is handled alone, so that its next failure is counted.
  */
 final class HandlerBatches {
+
+	private static final int MAX_SUSPECTS = 10_000;
 
 	private final EventHandler handler;
 
 	private final Consumer<Throwable> failures;
+
+	private final Map<List<Long>, Boolean> suspects = new LinkedHashMap<>() {
+
+		@Override
+		protected boolean removeEldestEntry(Map.Entry<List<Long>, Boolean> eldest) {
+			return size() > MAX_SUSPECTS;
+		}
+
+	};
 
 	HandlerBatches(EventHandler handler, Consumer<Throwable> failures) {
 		this.handler = handler;
@@ -31,7 +46,24 @@ final class HandlerBatches {
 	 * @return the outcome of each, in the same order
 	 */
 	List<Outcome> handle(List<Claim> claims, BooleanSupplier sending) {
-		return handle(claims, sending, new FailureStreak());
+		List<Outcome> outcomes = handle(claims, sending, new FailureStreak());
+		synchronized (this.suspects) {
+			for (int i = 0; i < claims.size() && !this.suspects.isEmpty(); i++) {
+				if (outcomes.get(i) instanceof Outcome.Delivered) {
+					this.suspects.remove(claims.get(i).place());
+				}
+			}
+		}
+		return outcomes;
+	}
+
+	/**
+	 * Whether the event with this row is to be handled alone.
+	 */
+	boolean isSuspect(List<Long> row) {
+		synchronized (this.suspects) {
+			return this.suspects.containsKey(row);
+		}
 	}
 
 	/**
@@ -65,7 +97,26 @@ final class HandlerBatches {
 				all.set(half.get(i), again.get(i));
 			}
 		}
+		if (!sending.getAsBoolean()) {
+			suspect(failed.stream().map(claims::get).toList(), failed.stream().map(all::get).toList());
+		}
 		return all;
+	}
+
+	/**
+	 * If none of the events that have failed together is found, suspects those that were
+	 * not handled since.
+	 */
+	private void suspect(List<Claim> claims, List<Outcome> outcomes) {
+		synchronized (this.suspects) {
+			boolean found = outcomes.stream().anyMatch(Outcome.Retry.class::isInstance)
+					|| claims.stream().anyMatch((claim) -> this.suspects.containsKey(claim.place()));
+			for (int i = 0; i < claims.size() && !found; i++) {
+				if (outcomes.get(i) == Settlement.NOT_SENT) {
+					this.suspects.put(claims.get(i).place(), true);
+				}
+			}
+		}
 	}
 
 }

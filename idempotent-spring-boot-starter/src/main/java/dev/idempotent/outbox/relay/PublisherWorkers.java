@@ -130,10 +130,10 @@ final class PublisherWorkers {
 	private final LeftEvents left = new LeftEvents();
 
 	/**
-	 * The rows that this process handles without a claim, which still seem to be due, and
-	 * until when at most.
+	 * The rows whose handler is being called. Others can take them when their leases have
+	 * ended, this process only when the calls have.
 	 */
-	private final Map<List<Long>, Long> handling = new ConcurrentHashMap<>();
+	private final Set<List<Long>> handling = ConcurrentHashMap.newKeySet();
 
 	private final FailureStreak streak = new FailureStreak();
 
@@ -186,11 +186,18 @@ final class PublisherWorkers {
 		this.circuits = new Circuits(this.publisher, paused, this.wakes, onRecovery);
 		this.together = handler.batch() > 1;
 		HandlerBatches batches = new HandlerBatches(handler, failures);
-		this.sender = (claims, sending, settlement) -> {
-			List<Outcome> outcomes = batches.handle(claims, sending);
-			for (int i = 0; i < claims.size(); i++) {
-				settle(handler, claims.get(i), outcomes.get(i), settlement);
+		this.sender = new Sender() {
+
+			@Override
+			public void send(List<Claim> claims, BooleanSupplier sending, Settlement settlement) {
+				handle(handler, batches, claims, sending, settlement);
 			}
+
+			@Override
+			public boolean isSuspect(List<Long> row) {
+				return batches.isSuspect(row);
+			}
+
 		};
 		this.lease = handler.lease();
 		this.threads = handler.concurrency();
@@ -401,7 +408,7 @@ final class PublisherWorkers {
 		boolean unclaimed = this.handler != null && this.handler.handlesUnclaimed();
 		for (List<Head> rows : first(lanes, limit)) {
 			Head head = rows.get(0);
-			if (isHandling(head)) {
+			if (this.handling.contains(head.place())) {
 				continue;
 			}
 			if (isSuspect(head)) {
@@ -566,6 +573,33 @@ final class PublisherWorkers {
 	}
 
 	/**
+	 * Lets the handler handle claimed rows, without those that another thread of this
+	 * process still handles.
+	 */
+	private void handle(EventHandler own, HandlerBatches batches, List<Claim> claims, BooleanSupplier sending,
+			Settlement settlement) {
+		List<Claim> begun = new ArrayList<>();
+		List<Outcome> outcomes;
+		try {
+			for (Claim claim : claims) {
+				if (this.handling.add(claim.place())) {
+					begun.add(claim);
+				}
+				else {
+					settlement.release(claim);
+				}
+			}
+			outcomes = batches.handle(begun, sending);
+		}
+		finally {
+			begun.forEach((claim) -> this.handling.remove(claim.place()));
+		}
+		for (int i = 0; i < begun.size(); i++) {
+			settle(own, begun.get(i), outcomes.get(i), settlement);
+		}
+	}
+
+	/**
 	 * Whether a row needs no claim: it has had no attempt. That of a large event is
 	 * counted before its payload is read.
 	 */
@@ -580,17 +614,15 @@ final class PublisherWorkers {
 	 * lock lets the next attempt be claimed.
 	 */
 	private void handleUnclaimed(Head head, Map<Long, Wake> lanes) {
-		if (this.abandoned || isHandling(head)) {
+		if (this.abandoned || !this.handling.add(head.place())) {
 			return;
 		}
 		Settlement settlement = new Settlement(this.rules);
-		Long until = System.nanoTime() + this.lease.toNanos();
-		this.handling.put(head.place(), until);
 		try {
 			handleUnclaimed(Objects.requireNonNull(this.handler), head, lanes, settlement);
 		}
 		finally {
-			this.handling.remove(head.place(), until);
+			this.handling.remove(head.place());
 		}
 		lookAgain(settlement, List.of(head));
 	}
@@ -611,14 +643,6 @@ final class PublisherWorkers {
 		}
 		BatchResult result = counted ? store(settlement, end + this.lease.toNanos()) : new BatchResult(0, 1, 0, 0, 1);
 		report(settlement, result, Duration.ofNanos(end - start), end, lanes);
-	}
-
-	/**
-	 * The database may have ended the transaction of an attempt beyond its lease.
-	 */
-	private boolean isHandling(Head head) {
-		Long until = this.handling.get(head.place());
-		return until != null && System.nanoTime() - until < 0;
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.handler;
 
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -100,6 +101,28 @@ abstract class HandlerBatchRules {
 		assertThat(shop.dead()).singleElement()
 			.satisfies((dead) -> assertThat(dead).containsEntry("attempts", 2)
 				.containsEntry("last_error", "The handler failed with java.lang.IllegalStateException"));
+	}
+
+	/**
+	 * As by a time-out of a service that it calls.
+	 */
+	@Test
+	void areDoneWithoutTheEventWhoseFailuresTakeHalfOfTheLease() {
+		HandlerShop idle = open(IDLE);
+		idle.append(events(30));
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.leases.count=2s");
+		shop.bean(Batches.class).step = (ids) -> {
+			if (ids.contains("17")) {
+				long start = System.nanoTime();
+				await().until(() -> System.nanoTime() - start > Duration.ofSeconds(1).toNanos());
+				throw new IllegalStateException("poison");
+			}
+		};
+		await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
+			assertThat(shop.work("count")).doesNotHaveDuplicates().hasSize(29).doesNotContain("17");
+			assertThat(shop.waiting()).singleElement()
+				.satisfies((event) -> assertThat(event).doesNotContainEntry("attempts", 0));
+		});
 	}
 
 	@Test

@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
@@ -103,21 +104,24 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 	}
 
 	/**
-	 * The session ends with its process, which then reports nothing. Each worker is one.
+	 * The session ends with its process, which then reports nothing. Each shop is one.
 	 */
 	@Test
 	void becomeDeadIfEachAttemptEndsItsProcess() {
-		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=2",
-				"idempotent.outbox.handlers.leases.book=2s", "idempotent.outbox.handlers.concurrencies.book=5");
 		AtomicInteger deaths = new AtomicInteger();
 		CountDownLatch end = new CountDownLatch(1);
-		shop.handlers().whenBooking((id) -> {
+		List<HandlerShop> processes = IntStream.range(0, 4)
+			.mapToObj((i) -> open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=2",
+					"idempotent.outbox.handlers.leases.book=2s", "idempotent.outbox.handlers.concurrencies.book=1"))
+			.toList();
+		processes.forEach((each) -> each.handlers().whenBooking((id) -> {
 			if (id.equals("poison")) {
 				deaths.incrementAndGet();
-				endSession(shop);
+				endSession(each);
 				awaitLatch(end);
 			}
-		});
+		}));
+		HandlerShop shop = processes.get(0);
 		shop.append(HandlerShop.event("order.placed", "poison").withKey("key"));
 		shop.append(HandlerShop.event("order.placed", "next").withKey("key"));
 		awaitNoRows(shop);

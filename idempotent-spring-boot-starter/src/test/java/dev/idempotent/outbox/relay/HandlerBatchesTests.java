@@ -79,6 +79,66 @@ class HandlerBatchesTests {
 		assertThat(this.handler.calls).isEmpty();
 	}
 
+	/**
+	 * As its calls fail by a time-out. Each round is what is claimed at once.
+	 */
+	@Test
+	void findsAnEventWhoseFailuresTakeAllTheTime() {
+		for (int callsInTime = 1; callsInTime < 7; callsInTime++) {
+			for (int failing = 0; failing < 64; failing += 21) {
+				this.handler.failing = Set.of(Integer.toString(failing));
+				assertThat(rounds(64, callsInTime)).containsExactly(failing);
+			}
+		}
+	}
+
+	/**
+	 * Handles events until each was handled, or has failed alone.
+	 * @return those that have failed
+	 */
+	private List<Integer> rounds(int events, int callsInTime) {
+		HandlerBatches own = new HandlerBatches(this.handler, (failure) -> {
+		});
+		List<Claim> left = new ArrayList<>(IntStream.range(0, events).mapToObj(HandlerBatchesTests::claim).toList());
+		List<Integer> failed = new ArrayList<>();
+		for (int round = 0; round < 100 && !left.isEmpty(); round++) {
+			List<Claim> next = left.stream().filter((claim) -> !own.isSuspect(claim.place())).toList();
+			List<Claim> claims = next.isEmpty() ? List.of(left.get(0)) : next;
+			this.handler.calls.clear();
+			List<Outcome> outcomes = own.handle(claims, () -> this.handler.calls.size() < callsInTime);
+			for (int i = 0; i < claims.size(); i++) {
+				if (outcomes.get(i) instanceof Outcome.Retry) {
+					failed.add((int) claims.get(i).lane());
+				}
+				if (outcomes.get(i) != Settlement.NOT_SENT) {
+					left.remove(claims.get(i));
+				}
+			}
+		}
+		assertThat(left).isEmpty();
+		return failed;
+	}
+
+	@Test
+	void suspectsNoneOnceTheEventIsFound() {
+		this.handler.failing = Set.of("0");
+		List<Claim> claims = IntStream.range(0, 4).mapToObj(HandlerBatchesTests::claim).toList();
+		List<Outcome> outcomes = this.batches.handle(claims, () -> this.handler.calls.size() < 3);
+		assertThat(outcomes.get(0)).isInstanceOf(Outcome.Retry.class);
+		assertThat(outcomes.subList(1, 4)).containsOnly(Settlement.NOT_SENT);
+		assertThat(claims).noneMatch((claim) -> this.batches.isSuspect(claim.place()));
+	}
+
+	@Test
+	void suspectsAnEventUntilItWasHandled() {
+		this.handler.failing = Set.of("1");
+		List<Claim> claims = List.of(claim(1), claim(2));
+		assertThat(this.batches.handle(claims, () -> this.handler.calls.isEmpty())).containsOnly(Settlement.NOT_SENT);
+		assertThat(claims).allMatch((claim) -> this.batches.isSuspect(claim.place()));
+		claims.forEach((claim) -> assertThat(this.batches.handle(List.of(claim), () -> true)).hasSize(1));
+		assertThat(claims).map((claim) -> this.batches.isSuspect(claim.place())).containsExactly(true, false);
+	}
+
 	@Test
 	void handlesTheRestOfABatchWithoutThoseThatCannotBeRead() {
 		this.handler.unreadable = Set.of("1");

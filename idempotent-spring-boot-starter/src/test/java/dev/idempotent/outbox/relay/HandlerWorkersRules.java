@@ -37,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.util.unit.DataSize;
 
@@ -247,6 +249,38 @@ abstract class HandlerWorkersRules {
 	}
 
 	/**
+	 * As by a call without a time-out, for longer than the lease.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void neverBeginAnEventThatTheyStillHandle(boolean unclaimed) {
+		this.handler.lease = Duration.ofSeconds(1);
+		this.handler.slow.add("slow");
+		Claims table = open();
+		PublisherWorkers workers = workers(table);
+		List<Row> rows = append(table, "slow");
+		this.handler.unclaimed = unclaimed;
+		wake(workers, rows);
+		start(() -> deliverAll(workers));
+		await().untilAsserted(() -> assertThat(this.handler.hanging).hasSize(1));
+		long begun = System.nanoTime();
+		await().until(() -> System.nanoTime() - begun > this.handler.lease.toNanos());
+		this.handler.unclaimed = false;
+		wake(workers, rows);
+		start(workers);
+		this.handler.lease = Duration.ofMinutes(10);
+		PublisherWorkers second = workers(open());
+		await().until(() -> !this.threads.get(1).isAlive() || this.handler.hanging.size() > 1);
+		assertThat(this.handler.hanging).hasSize(1);
+		wake(workers, append(table, "a"));
+		deliver(workers);
+		assertThat(this.handler.handled).containsExactly("a");
+		wake(second, rows);
+		start(second);
+		await().untilAsserted(() -> assertThat(this.handler.hanging).hasSize(2));
+	}
+
+	/**
 	 * Blocks behind the claim, before any of the rows is handled.
 	 */
 	private void claimForThree(Claims table, PublisherWorkers workers, List<Row> rows) {
@@ -398,6 +432,10 @@ abstract class HandlerWorkersRules {
 
 		private final Set<String> slow = ConcurrentHashMap.newKeySet();
 
+		private final List<String> hanging = new CopyOnWriteArrayList<>();
+
+		private volatile boolean unclaimed;
+
 		private final Set<String> alone = ConcurrentHashMap.newKeySet();
 
 		private final CountDownLatch free = new CountDownLatch(1);
@@ -445,9 +483,22 @@ abstract class HandlerWorkersRules {
 		}
 
 		@Override
+		public boolean handlesUnclaimed() {
+			return this.unclaimed;
+		}
+
+		@Override
+		public @Nullable Attempt handleUnclaimed(Head head, Consumer<Throwable> failures) {
+			this.hanging.add("unclaimed");
+			RelayRules.awaitLatch(this.free);
+			return null;
+		}
+
+		@Override
 		public Outcome handle(Claim claim, Consumer<Throwable> failures) {
 			String type = claim.event().type();
 			if (this.slow.contains(type)) {
+				this.hanging.add(type);
 				RelayRules.awaitLatch(this.free);
 				return new Outcome.Delivered();
 			}
