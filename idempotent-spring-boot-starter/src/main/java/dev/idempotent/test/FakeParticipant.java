@@ -77,8 +77,7 @@ public final class FakeParticipant implements AutoCloseable {
 	private int withoutKey;
 
 	/**
-	 * Starts a service whose answers have receipts, as those of services with this
-	 * starter.
+	 * Starts a service whose answers have receipts, as services with this starter.
 	 */
 	public FakeParticipant() {
 		this(true);
@@ -119,7 +118,7 @@ public final class FakeParticipant implements AutoCloseable {
 	/**
 	 * Sets the answer to the requests to a path that the service carries out.
 	 * @param path the path, such as {@code /charges}
-	 * @param status the status, from 400 on that of a refusal, which has no effect
+	 * @param status the status, from 400 on a refusal, which has no effect
 	 * @param json the body, or an empty text
 	 */
 	public void answer(String path, int status, String json) {

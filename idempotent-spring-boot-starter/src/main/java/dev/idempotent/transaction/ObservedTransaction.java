@@ -414,7 +414,7 @@ public final class ObservedTransaction {
 	 * statements, it may have used the connection, or have ended the transaction.
 	 */
 	public static boolean hasCallbacksOfOthers() {
-		// Their classes are members of this one.
+		// The classes of this library's callbacks are members of this one.
 		return TransactionSynchronizationManager.isSynchronizationActive()
 				&& TransactionSynchronizationManager.getSynchronizations()
 					.stream()

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.outbox.OutboxHandler;
@@ -17,6 +18,8 @@ import org.springframework.core.ResolvableType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 class ListenerMethodTests {
 
@@ -52,6 +55,20 @@ class ListenerMethodTests {
 			.withMessage("The payload cannot be converted to java.lang.String");
 	}
 
+	/**
+	 * The declared type does not tell.
+	 */
+	@Test
+	void refusesAValueWhoseWorkMayNotBeDone() {
+		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerBeanDefinition("bean", new RootBeanDefinition(ReturnsAnything.class));
+		ListenerMethod method = find(beans);
+		method.bind(beans);
+		assertThatIllegalStateException().isThrownBy(() -> method.invoke(new CompletableFuture<>()))
+			.withMessageContaining("CompletableFuture, whose work may not be done yet");
+		assertThatNoException().isThrownBy(() -> method.invoke("done"));
+	}
+
 	private static @Nullable Object text(String text, Charset charset, Map<String, String> headers) throws Exception {
 		return find(TakesText.class).arguments(headers, text.getBytes(charset), (payload, type) -> null)[0];
 	}
@@ -63,9 +80,22 @@ class ListenerMethodTests {
 	private static ListenerMethod find(Class<?> type) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerBeanDefinition("bean", new RootBeanDefinition(type));
+		return find(beans);
+	}
+
+	private static ListenerMethod find(DefaultListableBeanFactory beans) {
 		List<ListenerMethod> found = ListenerMethod.findAll(beans, OutboxHandler.class);
 		assertThat(found).hasSize(1);
 		return found.get(0);
+	}
+
+	static class ReturnsAnything {
+
+		@OutboxHandler(type = "one", name = "returnsAnything.handle")
+		Object handle(Object payload) {
+			return payload;
+		}
+
 	}
 
 	record Order(String id) {

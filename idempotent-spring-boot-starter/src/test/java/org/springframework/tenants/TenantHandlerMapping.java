@@ -8,8 +8,8 @@ import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * A mapping of a library whose packages have Spring's prefix, as those of many do. It
- * selects a handler by a header.
+ * A mapping of a library whose packages have Spring's prefix, as many have. It selects a
+ * handler by a header.
  */
 public final class TenantHandlerMapping implements HandlerMapping, Ordered {
 

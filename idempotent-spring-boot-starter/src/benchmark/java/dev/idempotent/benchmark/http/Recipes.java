@@ -94,7 +94,7 @@ final class Recipes {
 
 	/**
 	 * The contender with an earlier state of the starter.
-	 * @param name the one with that of today
+	 * @param name the contender with today's starter
 	 */
 	static String earlier(String name) {
 		return name + EARLIER;

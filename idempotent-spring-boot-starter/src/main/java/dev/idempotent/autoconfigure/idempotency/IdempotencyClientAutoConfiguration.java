@@ -35,7 +35,8 @@ import org.springframework.http.client.ClientHttpRequestInterceptor;
 /**
  * Auto-configuration that lets Spring Boot's HTTP clients send derived keys to other
  * services, and the clients of the application, which apply {@link RestClientKeys}.
- * Applied last, so that its interceptor comes before those of other customizers.
+ * Applied last, so that its interceptor comes before the interceptors of other
+ * customizers.
  */
 @AutoConfiguration
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)

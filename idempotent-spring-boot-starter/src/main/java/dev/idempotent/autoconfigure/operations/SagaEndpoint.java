@@ -150,7 +150,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 	private OperatedSaga find(@Nullable String name, @Nullable String key) {
 		if (name == null || key == null) {
 			throw invalid("The request has no 'name' or no 'key'",
-					"Set 'name' to that of the @Saga, and 'key' to what its key expression yields");
+					"Set 'name' to the name of the @Saga, and 'key' to what its key expression yields");
 		}
 		List<IdempotencyKey> ids;
 		try {

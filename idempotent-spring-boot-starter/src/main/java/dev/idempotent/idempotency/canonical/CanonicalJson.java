@@ -30,7 +30,7 @@ public final class CanonicalJson {
 	private static final int MAX_DEPTH = 128;
 
 	/**
-	 * Longer names are not kept in a table, which would keep those of hostile clients.
+	 * Longer names are not kept in the table of names: hostile clients could fill it.
 	 */
 	private static final int MAX_KEPT_NAME_LENGTH = 64;
 
@@ -154,7 +154,7 @@ public final class CanonicalJson {
 	}
 
 	private static JsonFactoryBuilder parsers(int maxNameLength) {
-		// The length of a body is limited before, so that of its parts need not be.
+		// The length of the body is limited before. Its parts need no limits.
 		return JsonFactory.builder()
 			.streamReadConstraints(StreamReadConstraints.builder()
 				.maxNestingDepth(MAX_DEPTH)
@@ -168,7 +168,7 @@ public final class CanonicalJson {
 	}
 
 	/**
-	 * The parser would take a digit beyond ASCII for that of its lower byte.
+	 * The parser would read only the lower byte of a digit beyond ASCII.
 	 */
 	private static boolean hasBrokenEscape(String text) {
 		for (int at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at + 2)) {

@@ -27,7 +27,7 @@ final class CanonicalJsonWriter {
 	private static final String ESCAPES = "\"\\bfnrt";
 
 	/**
-	 * The most bytes that a character can take: that of a control character's escape.
+	 * The most bytes that a character can take: a control character is escaped.
 	 */
 	private static final int MAX_CHARACTER_LENGTH = "\\u0000".length();
 

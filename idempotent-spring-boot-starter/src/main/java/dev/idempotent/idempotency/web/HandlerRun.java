@@ -558,7 +558,7 @@ abstract class HandlerRun {
 
 		/**
 		 * Handling has failed behind the handler, which has returned normally: another
-		 * response than that of the handler is written.
+		 * response than the handler's is written.
 		 */
 		ANSWER_LOST,
 

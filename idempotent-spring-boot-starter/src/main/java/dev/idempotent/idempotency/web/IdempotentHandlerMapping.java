@@ -24,7 +24,7 @@ import org.springframework.web.servlet.HandlerMapping;
  * The first handler mapping of each dispatcher servlet, which asks the others. It tells
  * the {@link IdempotencyFilter} which of them has found the handler, and adds the last
  * interceptor to what that has found: when a view has been rendered, this one is called
- * before those of the application, whichever mapping has them.
+ * before the interceptors of the application, whichever mapping has them.
  */
 public final class IdempotentHandlerMapping implements HandlerMapping, PriorityOrdered {
 

@@ -229,7 +229,8 @@ final class LeaseHandlerRun extends HandlerRun {
 	}
 
 	/**
-	 * Replaces the response to work that was not done, or may not have been.
+	 * Replaces a success that was not committed, or may not have been. A response that
+	 * reports a failure stays true.
 	 */
 	private boolean refusesUndone(HttpServletRequest request, BufferedResponse response) throws IOException {
 		if (this.end == End.COMMITTED) {
@@ -237,7 +238,7 @@ final class LeaseHandlerRun extends HandlerRun {
 		}
 		logger.warn("The response to a {} request under Guarantee.LEASE is not stored: the transaction in which other "
 				+ "code has called the handler ended as {}", request.getMethod(), this.end);
-		if (response.getResponse().isCommitted()) {
+		if (reportsFailure(response) || response.getResponse().isCommitted()) {
 			return false;
 		}
 		withdrawFlash(request);
@@ -312,7 +313,21 @@ final class LeaseHandlerRun extends HandlerRun {
 		// A retry would get an error for work that was done, although it may accept the
 		// response.
 		boolean notKept = response.isStreaming() || phase() == Phase.ANSWER_LOST;
-		complete(request, notKept ? StoredResponse.notKept() : this.policy.toStore(request, captured));
+		StoredResponse toStore = notKept ? StoredResponse.notKept() : this.policy.toStore(request, captured);
+		if (toStore.isKept() && reportsFailure(response)) {
+			this.claimant.complete(toStore);
+			close(request);
+		}
+		else {
+			complete(request, toStore);
+		}
+	}
+
+	/**
+	 * Returns whether a response is true whether or not its work was committed.
+	 */
+	private static boolean reportsFailure(BufferedResponse response) {
+		return response.getStatus() >= HttpServletResponse.SC_BAD_REQUEST;
 	}
 
 	/**

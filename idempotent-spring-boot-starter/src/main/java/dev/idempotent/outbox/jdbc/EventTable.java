@@ -977,7 +977,7 @@ public class EventTable {
 	 * Rows that a transaction has locked.
 	 *
 	 * @param claims the events, with the attempt that begins
-	 * @param evidence that of the lock
+	 * @param evidence what proves the lock
 	 */
 	public record Lock(List<Claim> claims, Object evidence) {
 	}

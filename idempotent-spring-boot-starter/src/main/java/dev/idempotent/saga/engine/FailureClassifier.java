@@ -54,7 +54,7 @@ public class FailureClassifier {
 	/**
 	 * Creates a classifier.
 	 * @param packages the packages of the application, with all packages below them: the
-	 * messages of its exceptions are described, those of libraries are not
+	 * messages of its exceptions are described, messages of libraries are not
 	 */
 	public FailureClassifier(Collection<String> packages) {
 		this.packages = packages.stream().map((name) -> name + ".").toList();

@@ -148,7 +148,7 @@ class HandlerBatchesTests {
 		assertThat(this.handler.calls).containsExactly(3);
 	}
 
-	private static final class Together implements EventHandler {
+	private static final class Together extends TestHandler {
 
 		private final List<Integer> calls = new ArrayList<>();
 
@@ -177,33 +177,8 @@ class HandlerBatchesTests {
 		}
 
 		@Override
-		public int concurrency() {
-			return 1;
-		}
-
-		@Override
 		public Duration lease() {
 			return Duration.ofMinutes(1);
-		}
-
-		@Override
-		public int attempts() {
-			return 10;
-		}
-
-		@Override
-		public Duration maxBackoff() {
-			return Duration.ofSeconds(1);
-		}
-
-		@Override
-		public boolean removesEvents() {
-			return true;
-		}
-
-		@Override
-		public Thread newThread(Runnable work) {
-			return new Thread(work);
 		}
 
 	}

@@ -426,7 +426,7 @@ abstract class HandlerWorkersRules {
 	/**
 	 * Handles events without a transaction.
 	 */
-	private static final class Handler implements EventHandler {
+	private static final class Handler extends TestHandler {
 
 		private final List<String> handled = new CopyOnWriteArrayList<>();
 
@@ -453,33 +453,8 @@ abstract class HandlerWorkersRules {
 		}
 
 		@Override
-		public int concurrency() {
-			return 8;
-		}
-
-		@Override
 		public Duration lease() {
 			return this.lease;
-		}
-
-		@Override
-		public int attempts() {
-			return 10;
-		}
-
-		@Override
-		public Duration maxBackoff() {
-			return Duration.ofSeconds(1);
-		}
-
-		@Override
-		public boolean removesEvents() {
-			return false;
-		}
-
-		@Override
-		public Thread newThread(Runnable work) {
-			return new Thread(work);
 		}
 
 		@Override

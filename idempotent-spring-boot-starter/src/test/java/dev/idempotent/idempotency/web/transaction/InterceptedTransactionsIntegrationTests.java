@@ -25,6 +25,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
+import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Controller;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -41,11 +42,11 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
+import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Interceptors with a transaction of their own around that of the handler, wherever they
- * stand.
+ * Interceptors with a transaction of their own around the handler, wherever they stand.
  */
 class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
 
@@ -103,6 +104,21 @@ class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
 		awaitAllConnections();
 	}
 
+	/**
+	 * An interceptor usually rolls back what the handler has declined.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "undone", "rollback-only" })
+	void doNotDecideAboutADecline(String end) {
+		HttpResponse<byte[]> first = send("/leased/declined", 0, "X-Ends", end);
+		HttpResponse<byte[]> retry = send("/leased/declined", 0);
+		assertThat(first.statusCode()).isEqualTo(422);
+		assertThat(text(first)).isEqualTo("declined");
+		assertThat(isReplay(retry)).isTrue();
+		assertThat(retry.body()).isEqualTo(first.body());
+		assertThat(rows()).isZero();
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "/leased/view, 302", "/leased/body, 200" })
 	void decideAboutTheWorkOfAHandlerUnderALeaseIfTheyEndEarly(String path, int status) {
@@ -112,7 +128,7 @@ class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	/**
-	 * They end behind the response, as those of a filter.
+	 * A filter ends its transaction behind the response.
 	 */
 	@ParameterizedTest
 	@ValueSource(strings = { "/leased/view", "/leased/body" })
@@ -226,6 +242,13 @@ class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
 		@ResponseBody
 		String leasedBody(@RequestParam String name) {
 			return body(name);
+		}
+
+		@Idempotent
+		@PostMapping("/leased/declined")
+		ResponseEntity<String> leasedDeclined(@RequestParam String name) {
+			body(name);
+			return ResponseEntity.unprocessableContent().body("declined");
 		}
 
 		@Idempotent(guarantee = Guarantee.TRANSACTION)
