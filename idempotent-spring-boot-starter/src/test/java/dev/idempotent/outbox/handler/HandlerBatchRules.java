@@ -71,13 +71,13 @@ abstract class HandlerBatchRules {
 	@Test
 	void getSeveralEventsThatAreRemovedWithTheirWork() {
 		HandlerShop idle = open(IDLE);
-		idle.append(events(35));
 		HandlerShop shop = open(HandlerShop.OFTEN);
 		Batches batches = shop.bean(Batches.class);
 		batches.step = (ids) -> {
 			assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isTrue();
 			assertThat(IdempotencyContext.current()).isNull();
 		};
+		idle.append(events(35));
 		awaitNoRows(shop);
 		assertThat(shop.work("count")).containsExactlyInAnyOrder(ids(35));
 		assertThat(batches.calls).allMatch((ids) -> ids.size() <= 10).anyMatch((ids) -> ids.size() > 1);
@@ -88,7 +88,6 @@ abstract class HandlerBatchRules {
 	@Test
 	void areDoneWithoutTheEventThatMakesThemFail() {
 		HandlerShop idle = open(IDLE);
-		idle.append(events(30));
 		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=2");
 		Batches batches = shop.bean(Batches.class);
 		batches.step = (ids) -> {
@@ -96,6 +95,7 @@ abstract class HandlerBatchRules {
 				throw new IllegalStateException("poison");
 			}
 		};
+		idle.append(events(30));
 		awaitNoRows(shop);
 		assertThat(shop.work("count")).doesNotHaveDuplicates().hasSize(29).doesNotContain("17");
 		assertThat(shop.dead()).singleElement()
@@ -109,7 +109,6 @@ abstract class HandlerBatchRules {
 	@Test
 	void areDoneWithoutTheEventWhoseFailuresTakeHalfOfTheLease() {
 		HandlerShop idle = open(IDLE);
-		idle.append(events(30));
 		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.leases.count=2s");
 		shop.bean(Batches.class).step = (ids) -> {
 			if (ids.contains("17")) {
@@ -118,6 +117,7 @@ abstract class HandlerBatchRules {
 				throw new IllegalStateException("poison");
 			}
 		};
+		idle.append(events(30));
 		await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
 			assertThat(shop.work("count")).doesNotHaveDuplicates().hasSize(29).doesNotContain("17");
 			assertThat(shop.waiting()).singleElement()
@@ -171,7 +171,6 @@ abstract class HandlerBatchRules {
 	@Test
 	void loseNoEventIfTheyCommitThemselves() {
 		HandlerShop idle = open(IDLE);
-		idle.append(events(10));
 		HandlerShop shop = open(HandlerShop.OFTEN);
 		AtomicInteger calls = new AtomicInteger();
 		List<Integer> rows = new CopyOnWriteArrayList<>();
@@ -181,6 +180,7 @@ abstract class HandlerBatchRules {
 				rows.add(shop.newTransaction().execute((status) -> shop.rowsOf("handlers:count")));
 			}
 		};
+		idle.append(events(10));
 		awaitNoRows(shop);
 		assertThat(rows).containsExactly(10);
 		assertThat(shop.work("count")).contains(ids(10));
@@ -199,7 +199,6 @@ abstract class HandlerBatchRules {
 	@Test
 	void useUpNoAttemptsDuringAnOutage() {
 		HandlerShop idle = open(IDLE);
-		idle.append(events(60));
 		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=3");
 		AtomicBoolean away = new AtomicBoolean(true);
 		shop.bean(Batches.class).step = (ids) -> {
@@ -207,6 +206,7 @@ abstract class HandlerBatchRules {
 				throw new IllegalStateException("The provider is away");
 			}
 		};
+		idle.append(events(60));
 		await().untilAsserted(() -> assertThat(shop.relay().unavailablePublishers()).containsExactly("handlers:count"));
 		away.set(false);
 		awaitNoRows(shop);
