@@ -45,10 +45,7 @@ public final class WebApplication implements AutoCloseable {
 
 	private final ConfigurableApplicationContext context;
 
-	/**
-	 * Does not ask each server for HTTP/2, which none of them speaks.
-	 */
-	private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+	private final HttpClient client = newClient();
 
 	private WebApplication(ConfigurableApplicationContext context) {
 		this.context = context;
@@ -97,8 +94,20 @@ public final class WebApplication implements AutoCloseable {
 	}
 
 	public HttpResponse<byte[]> send(HttpRequest request) {
+		return send(request, this.client);
+	}
+
+	/**
+	 * Sends a request over a connection that no later one uses: after some failures,
+	 * Jetty closes the connection without having announced it.
+	 */
+	public HttpResponse<byte[]> sendAlone(HttpRequest request) {
+		return send(request, newClient());
+	}
+
+	private static HttpResponse<byte[]> send(HttpRequest request, HttpClient client) {
 		try {
-			return this.client.send(request, BodyHandlers.ofByteArray());
+			return client.send(request, BodyHandlers.ofByteArray());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -107,6 +116,13 @@ public final class WebApplication implements AutoCloseable {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * A client that does not ask each server for HTTP/2, which none of them speaks.
+	 */
+	private static HttpClient newClient() {
+		return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 	}
 
 	public static String text(HttpResponse<byte[]> response) {
