@@ -167,7 +167,7 @@ final class HandlerMethod implements EventHandler {
 	@Override
 	public boolean handlesUnclaimed() {
 		HandlerTransactions own = this.transactions;
-		return this.bound && own != null && batch() == 1 && attempts() > 1 && own.lockUnclaimed();
+		return this.bound && own != null && own.lockUnclaimed() && batch() == 1 && attempts() > 1;
 	}
 
 	@Override

@@ -216,8 +216,16 @@ final class EventInsert {
 		Row appended(long id) {
 			String topic = this.event.topic();
 			Head alone = (this.ordered && this.event.key() != null) ? null
-					: new Head(this.lane, id, 0, topic, null, this.event.payload().length, true, true, null);
+					: new Head(this.lane, id, 0, topic, null, bytes(), true, true, true, null);
 			return new Row(this.lane, id, topic, alone);
+		}
+
+		private long bytes() {
+			long bytes = this.event.payload().length;
+			for (Map.Entry<String, String> header : this.event.storedHeaders().entrySet()) {
+				bytes += header.getKey().length() + header.getValue().length();
+			}
+			return bytes;
 		}
 
 	}

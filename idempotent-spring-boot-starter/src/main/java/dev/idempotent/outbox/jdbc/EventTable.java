@@ -69,12 +69,38 @@ public class EventTable {
 	 * Whether no transaction has locked this version of a row but the one that has made
 	 * it, such as by an update of what it had locked.
 	 */
-	private static final String UNTOUCHED = "(e.xmax = 0 or e.xmax = e.xmin)";
+	private static final String UNLOCKED = "(e.xmax = 0 or e.xmax = e.xmin)";
+
+	/**
+	 * Whether no attempt of a row has begun, not even one that was not counted: each
+	 * release leaves a reason.
+	 */
+	private static final String NEW = "(e.attempts = 0 and e.last_error is null and " + UNLOCKED + ")";
+
+	/**
+	 * Whether the row is the one that the current transaction has locked: there can be
+	 * others with the same key in other schemas.
+	 */
+	private static final String LOCKED_HERE = "xmax::text = (txid_current() % 4294967296)::text";
 
 	/**
 	 * A row for {@link #showsLocks()}, which is rolled back.
 	 */
 	private static final String PROBE = " where lane = ? and id = -1";
+
+	/**
+	 * Lets the next attempt of a handler be claimed: the one that is not counted may have
+	 * been claimed because another one had ended its process.
+	 */
+	private static final String RELEASED = "The last attempt is not counted";
+
+	private static final String BYTES = "octet_length(e.payload) + octet_length(e.headers)";
+
+	/**
+	 * Whether the last attempt of a row that was counted has ended, as 1 or 0.
+	 */
+	private static final String SETTLED = "case when e.attempts = 0 or e.due_at is null or e.last_error is not null "
+			+ "then 1 else 0 end";
 
 	private static final Logger logger = LoggerFactory.getLogger(EventTable.class);
 
@@ -191,8 +217,8 @@ public class EventTable {
 	 */
 	public List<Head> heads(List<Look> looks, int limit) {
 		boolean postgres = this.database.kind() == Database.POSTGRESQL;
-		String sql = "select e.lane, e.id, e.attempts, e.topic, e.event_key, octet_length(e.payload) as bytes, "
-				+ isDue() + " as is_due, " + isSettled(isUntouched()) + " as settled from " + this.tables.event()
+		String sql = "select e.lane, e.id, e.attempts, e.topic, e.event_key, " + BYTES + " as bytes, " + isDue()
+				+ " as is_due, " + SETTLED + " as settled, " + isNew() + " as is_new from " + this.tables.event()
 				+ (postgres ? " e where e.lane = w.lane and e.id > w.above " : " e where e.lane = ? and e.id > ? ")
 				+ "order by e.lane, e.id limit " + limit;
 		List<Long[]> rows = List.of(longs(looks, Look::lane), longs(looks, Look::above));
@@ -211,7 +237,7 @@ public class EventTable {
 	private static Head head(ResultSet row, @Nullable String epoch) throws SQLException {
 		return new Head(row.getLong("lane"), row.getLong("id"), row.getInt("attempts"), row.getString("topic"),
 				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1, row.getInt("settled") == 1,
-				epoch);
+				row.getInt("is_new") == 1, epoch);
 	}
 
 	/**
@@ -219,7 +245,8 @@ public class EventTable {
 	 * leases them.
 	 * @param heads in the order of lanes and rows
 	 * @param lease begins now
-	 * @param attempts an event with more attempts than this comes without its payload
+	 * @param attempts an event with more attempts than this comes without its payload and
+	 * headers
 	 * @return the claimed rows in the same order, also those that cannot be delivered;
 	 * the others are gone, or belong to another claim
 	 */
@@ -227,8 +254,9 @@ public class EventTable {
 		if (heads.isEmpty()) {
 			return List.of();
 		}
-		String columns = "lane, id, attempts, " + age() + EventRow.COLUMNS.replace("payload",
-				"case when attempts > " + attempts + " then null else payload end as payload");
+		String columns = "lane, id, attempts, " + age()
+				+ EventRow.COLUMNS.replace("payload", within(attempts, "payload", "null"))
+					.replace("headers", within(attempts, "headers", "'{}'"));
 		List<Claim> claims;
 		if (this.database.kind() == Database.POSTGRESQL) {
 			claims = claimAtOnce(heads, lease, columns);
@@ -242,6 +270,10 @@ public class EventTable {
 			.map((claim) -> (claim.attempts() <= attempts) ? decrypt(claim) : claim)
 			.sorted(ORDER)
 			.toList();
+	}
+
+	private static String within(int attempts, String column, String otherwise) {
+		return "case when attempts > " + attempts + " then " + otherwise + " else " + column + " end as " + column;
 	}
 
 	private String age() {
@@ -366,10 +398,11 @@ public class EventTable {
 	 * @param claim a claimed row
 	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
 	 * @return the evidence for {@link #deleteInTransaction}, or {@code null} if the row
-	 * is no longer claimed by these attempts
+	 * is locked, or no longer claimed by these attempts
 	 */
 	public @Nullable Object lockInTransaction(Claim claim, Duration longest) {
-		String row = " from " + this.tables.event() + " where lane = ? and id = ? and attempts = ? for update";
+		String row = " from " + this.tables.event()
+				+ " where lane = ? and id = ? and attempts = ? for update skip locked";
 		if (this.database.join(this.database::kind) != Database.POSTGRESQL) {
 			return this.database
 				.join((connection) -> Statements.query(connection, "select id" + row, parameters(claim),
@@ -386,7 +419,8 @@ public class EventTable {
 	 * done anything else. Until it ends, no other instance can claim them.
 	 * @param claims claimed rows
 	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
-	 * @return those that are still claimed by these attempts, or {@code null} if none is
+	 * @return those that are still claimed by these attempts and not locked, or
+	 * {@code null} if none is
 	 */
 	public @Nullable Lock lockInTransaction(List<Claim> claims, Duration longest) {
 		List<Claim> sorted = claims.stream().sorted(ORDER).toList();
@@ -396,7 +430,7 @@ public class EventTable {
 		}
 		if (this.database.join(this.database::kind) != Database.POSTGRESQL) {
 			String sql = "select id from " + this.tables.event()
-					+ " where lane = ? and id = ? and attempts = ? for update";
+					+ " where lane = ? and id = ? and attempts = ? for update skip locked";
 			List<Claim> locked = this.database.join((connection) -> sorted.stream()
 				.filter((claim) -> !Statements.query(connection, sql, parameters(claim), (row, number) -> number)
 					.isEmpty())
@@ -428,9 +462,8 @@ public class EventTable {
 	 */
 	public @Nullable Lock lockUnclaimed(Head head, Duration longest) {
 		String sql = "select txid_current() as transaction, lane, id, attempts + 1 as attempts, " + age()
-				+ EventRow.COLUMNS + " from " + this.tables.event()
-				+ " e where lane = ? and id = ? and topic = ? and attempts = 0 and " + UNTOUCHED + " and " + isDue()
-				+ " = 1 for update skip locked";
+				+ EventRow.COLUMNS + " from " + this.tables.event() + " e where lane = ? and id = ? and topic = ? and "
+				+ NEW + " and " + isDue() + " = 1 for update skip locked";
 		List<Object> parameters = List.of(head.lane(), head.id(), head.topic());
 		try {
 			List<Lock> locks = this.database.joinAtOnce(Statements.limitIdle(longest), sql, parameters,
@@ -488,9 +521,9 @@ public class EventTable {
 						+ " (lane, id, event_id, topic, type, payload) values (?, -1, ?, '', '', ?)",
 				lane, UUID.randomUUID(), new byte[0]);
 		Statements.execute(connection, "savepoint idempotent_lock");
-		List<Integer> locked = findProbe(connection, PROBE + " and " + UNTOUCHED + " for update", lane);
+		List<Integer> locked = findProbe(connection, PROBE + " and " + UNLOCKED + " for update", lane);
 		Statements.execute(connection, "rollback to savepoint idempotent_lock");
-		List<Integer> shown = findProbe(connection, PROBE + " and not " + UNTOUCHED, lane);
+		List<Integer> shown = findProbe(connection, PROBE + " and not " + UNLOCKED, lane);
 		Statements.execute(connection, "rollback");
 		return inserted == 1 && locked.size() == 1 && shown.size() == 1;
 	}
@@ -506,7 +539,7 @@ public class EventTable {
 	 * it and gone on in another one.
 	 * @param claim the row
 	 * @param lock the evidence of its lock
-	 * @return {@code false} if it is another transaction
+	 * @return {@code false} if it is another transaction, or another row
 	 */
 	public boolean deleteInTransaction(Claim claim, Object lock) {
 		String delete = "delete from " + this.tables.event() + " where lane = ? and id = ? and attempts = ? and ";
@@ -520,7 +553,7 @@ public class EventTable {
 			}) == 1;
 		}
 		parameters.add(lock);
-		return this.database.joinAtOnce("", delete + "txid_current() = ?", parameters,
+		return this.database.joinAtOnce("", delete + "txid_current() = ?" + andLockedHere(), parameters,
 				PreparedStatement::getUpdateCount) == 1;
 	}
 
@@ -538,11 +571,14 @@ public class EventTable {
 		List<Long[]> rows = columns(claims);
 		List<Object> parameters = new ArrayList<>(rows);
 		parameters.add(lock.evidence());
-		return this.database
-			.joinAtOnce("",
-					"delete from " + this.tables.event() + whereLocked(rows, "true", "for update")
-							+ " and txid_current() = ?",
-					parameters, PreparedStatement::getUpdateCount) == claims.size();
+		return this.database.joinAtOnce("",
+				"delete from " + this.tables.event() + whereLocked(rows, "true", "for update")
+						+ " and txid_current() = ?" + andLockedHere(),
+				parameters, PreparedStatement::getUpdateCount) == claims.size();
+	}
+
+	private String andLockedHere() {
+		return Boolean.TRUE.equals(this.showsLocks) ? " and " + LOCKED_HERE : "";
 	}
 
 	private static List<Long[]> columns(List<Claim> claims) {
@@ -603,7 +639,10 @@ public class EventTable {
 	 * @return how many were still claimed by these attempts
 	 */
 	public int release(List<Claim> claims) {
-		return settle("update " + this.tables.event() + " set attempts = attempts - 1, due_at = null", claims);
+		String reason = (this.database.kind() == Database.POSTGRESQL)
+				? ", last_error = case when topic like '" + OutboxTopics.HANDLERS + ":%' then '" + RELEASED + "' end"
+				: "";
+		return settle("update " + this.tables.event() + " set attempts = attempts - 1, due_at = null" + reason, claims);
 	}
 
 	private int settle(String change, List<Claim> claims) {
@@ -769,14 +808,14 @@ public class EventTable {
 				+ "sum(case when row_in_lane = 1 and is_due = 0 and is_blocked = 0 then 1 else 0 end) over () as waiting, "
 				+ "sum(case when row_in_lane = 1 and is_blocked = 1 then 1 else 0 end) over () as blocked, "
 				+ "max(case when row_in_lane = 1 and is_fresh = 1 then age end) over () as oldest "
-				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, " + isSettled("e.untouched")
-				+ " as settled, " + isDue() + " as is_due, case when e.due_at = " + kind.never()
-				+ " then 1 else 0 end as is_blocked, " + fresh + " as is_fresh, " + kind.millisSince("e.created_at")
-				+ " as age, " + kind.millisSince("coalesce(e.due_at, e.created_at)")
+				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, e.is_new, " + SETTLED + " as settled, "
+				+ isDue() + " as is_due, case when e.due_at = " + kind.never() + " then 1 else 0 end as is_blocked, "
+				+ fresh + " as is_fresh, " + kind.millisSince("e.created_at") + " as age, "
+				+ kind.millisSince("coalesce(e.due_at, e.created_at)")
 				+ " as due_for, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
-				+ "(select lane, id, topic, attempts, due_at, created_at, last_error, " + isUntouched()
-				+ " as untouched, " + bytesOfAlone() + " as bytes from " + this.tables.event() + " e where lane > "
-				+ above + " order by lane, id limit " + limit + ") e) c) x "
+				+ "(select lane, id, topic, attempts, due_at, created_at, last_error, " + isNew() + " as is_new, "
+				+ bytesOfAlone() + " as bytes from " + this.tables.event() + " e where lane > " + above
+				+ " order by lane, id limit " + limit + ") e) c) x "
 				+ "where is_due = 1 and row_in_lane = 1 or place = total order by place";
 	}
 
@@ -786,7 +825,7 @@ public class EventTable {
 	 */
 	private String bytesOfAlone() {
 		return (this.database.kind() == Database.POSTGRESQL)
-				? "case when event_key is null then octet_length(payload) else -1 end" : "-1";
+				? "case when event_key is null then " + BYTES + " else -1 end" : "-1";
 	}
 
 	private static Row row(ResultSet rows) throws SQLException {
@@ -795,7 +834,7 @@ public class EventTable {
 		String topic = rows.getString("topic");
 		long bytes = rows.getLong("bytes");
 		return new Row(lane, id, topic, (bytes < 0) ? null : new Head(lane, id, rows.getInt("attempts"), topic, null,
-				bytes, true, rows.getInt("settled") == 1, null));
+				bytes, true, rows.getInt("settled") == 1, rows.getInt("is_new") == 1, null));
 	}
 
 	private static Chunk chunk(ResultSet rows, int limit, Predicate<String> served) throws SQLException {
@@ -852,21 +891,10 @@ public class EventTable {
 	}
 
 	/**
-	 * Whether the last attempt of a row has ended, as 1 or 0.
-	 * @param untouched whether no attempt has begun that was not counted, as 1 or 0
+	 * Whether an attempt can begin without a claim, as 1 or 0.
 	 */
-	private static String isSettled(String untouched) {
-		return "case when e.attempts = 0 then " + untouched
-				+ " when e.due_at is null or e.last_error is not null then 1 else 0 end";
-	}
-
-	/**
-	 * Whether no transaction of a handler has locked this version of a row, as 1 or 0.
-	 */
-	private String isUntouched() {
-		return Boolean.TRUE.equals(this.showsLocks)
-				? "case when " + UNTOUCHED + " or e.topic not like '" + OutboxTopics.HANDLERS + ":%' then 1 else 0 end"
-				: "1";
+	private String isNew() {
+		return Boolean.TRUE.equals(this.showsLocks) ? "case when " + NEW + " then 1 else 0 end" : "0";
 	}
 
 	private String after(Duration lease) {
@@ -917,15 +945,17 @@ public class EventTable {
 	 * A row as it was read.
 	 *
 	 * @param attempts how many attempts have begun
-	 * @param bytes the size of the payload as it is stored
+	 * @param bytes the size of the payload and the headers as they are stored
 	 * @param due whether it can be claimed: neither leased, waiting nor blocked
-	 * @param settled whether its last attempt ended: a row with an attempt that did not
-	 * end may have been the reason, and is sent alone
+	 * @param settled whether its last counted attempt ended: a row with an attempt that
+	 * did not end may have been the reason, and is sent alone
+	 * @param isNew whether no attempt has begun, not even one that was not counted;
+	 * {@code false} if the database cannot tell
 	 * @param epoch of the table: ids that start again do so in another one; {@code null}
 	 * if the database cannot tell
 	 */
 	public record Head(long lane, long id, int attempts, String topic, @Nullable String key, long bytes, boolean due,
-			boolean settled, @Nullable String epoch) {
+			boolean settled, boolean isNew, @Nullable String epoch) {
 
 		/**
 		 * The primary key of the row: ids can be equal in several lanes, as those of

@@ -31,6 +31,13 @@ final class OutboxDatabase {
 	private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
 	/**
+	 * PostgreSQL waits without end for a row that an operator has locked, unless the
+	 * session has a limit of its own.
+	 */
+	private static final String LIMIT_LOCKS = "set_config('lock_timeout', "
+			+ "coalesce(nullif(current_setting('lock_timeout'), '0'), '" + MAX_WAIT.toMillis() + "'), true)";
+
+	/**
 	 * The tables can be empty for hours and then fill within seconds: a plan that was
 	 * made for an empty one must not read a full one. With indexes only, one plan suits
 	 * any number of rows; PostgreSQL would plan statements for a few rows each time,
@@ -39,7 +46,7 @@ final class OutboxDatabase {
 	 */
 	private static final String SETTINGS = "select set_config('enable_seqscan', 'off', true), "
 			+ "set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true), "
-			+ "set_config('synchronous_commit', 'off', true); ";
+			+ "set_config('synchronous_commit', 'off', true), " + LIMIT_LOCKS + "; ";
 
 	/**
 	 * The same for a statement in a transaction of the application, whose own statements
@@ -214,7 +221,9 @@ final class OutboxDatabase {
 	<T> T runOnce(Function<Connection, T> work) {
 		return this.transactions.runInTransaction((connection) -> {
 			// With this connection, because work that asks for it may hold the only one.
-			kind(connection);
+			if (kind(connection) == Database.POSTGRESQL) {
+				Statements.execute(connection, "select " + LIMIT_LOCKS);
+			}
 			return work.apply(connection);
 		});
 	}

@@ -411,13 +411,13 @@ final class PublisherWorkers {
 			if (this.handling.contains(head.place())) {
 				continue;
 			}
-			if (isSuspect(head)) {
-				suspects.add(head);
-				continue;
-			}
 			if (unclaimed && canDoWithoutClaim(head)) {
 				sendable(List.of(head), probe)
 					.forEach((each) -> begin(List.of(each), lanes, () -> handleUnclaimed(each, lanes)));
+				continue;
+			}
+			if (isSuspect(head) || (unclaimed && head.attempts() == 0 && !head.isNew())) {
+				suspects.add(head);
 				continue;
 			}
 			if (!fits(head, batch, bytes)) {
@@ -604,7 +604,7 @@ final class PublisherWorkers {
 	 * counted before its payload is read.
 	 */
 	private static boolean canDoWithoutClaim(Head head) {
-		return head.attempts() == 0 && head.bytes() <= EventTable.READ_WITH_CLAIM;
+		return head.isNew() && head.bytes() <= EventTable.READ_WITH_CLAIM;
 	}
 
 	/**

@@ -154,7 +154,7 @@ enum PlantedFault {
 				SerializedEvent last = this.delivered.get(head.lane());
 				boolean behind = looks.stream().anyMatch((look) -> look.lane() == head.lane() && look.above() > 0);
 				return (last == null || !behind) ? head : new Head(head.lane(), head.id(), head.attempts(),
-						head.topic(), last.key(), head.bytes(), head.due(), head.settled(), head.epoch());
+						head.topic(), last.key(), head.bytes(), head.due(), head.settled(), head.isNew(), head.epoch());
 			}
 
 			@Override

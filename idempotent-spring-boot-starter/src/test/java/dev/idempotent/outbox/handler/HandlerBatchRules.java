@@ -31,7 +31,7 @@ import static org.awaitility.Awaitility.await;
 @Timeout(180)
 abstract class HandlerBatchRules {
 
-	private static final String[] IDLE = { "idempotent.outbox.relay.enabled=false" };
+	static final String[] IDLE = { "idempotent.outbox.relay.enabled=false" };
 
 	private final List<HandlerShop> shops = new ArrayList<>();
 
@@ -46,7 +46,7 @@ abstract class HandlerBatchRules {
 		this.shops.forEach(HandlerShop::close);
 	}
 
-	private HandlerShop open(String[] relay, String... properties) {
+	final HandlerShop open(String[] relay, String... properties) {
 		HandlerShop shop = HandlerShop.open(database(), relay, List.of(Batches.class), properties);
 		this.shops.add(shop);
 		return shop;
@@ -56,15 +56,15 @@ abstract class HandlerBatchRules {
 		return OutboxEvent.of("item.sold", new HandlerShop.Order(Integer.toString(number))).toTopic("handlers");
 	}
 
-	private static OutboxEvent[] events(int count) {
+	static OutboxEvent[] events(int count) {
 		return IntStream.range(0, count).mapToObj(HandlerBatchRules::event).toArray(OutboxEvent[]::new);
 	}
 
-	private static String[] ids(int count) {
+	static String[] ids(int count) {
 		return IntStream.range(0, count).mapToObj(Integer::toString).toArray(String[]::new);
 	}
 
-	private static void awaitNoRows(HandlerShop shop) {
+	static void awaitNoRows(HandlerShop shop) {
 		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 	}
 
@@ -226,7 +226,7 @@ abstract class HandlerBatchRules {
 
 		private final HandlerShop.Handlers handlers;
 
-		private final List<List<String>> calls = new CopyOnWriteArrayList<>();
+		final List<List<String>> calls = new CopyOnWriteArrayList<>();
 
 		private volatile Consumer<List<String>> step = (ids) -> {
 		};

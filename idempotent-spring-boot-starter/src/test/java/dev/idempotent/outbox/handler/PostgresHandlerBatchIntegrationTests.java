@@ -3,7 +3,10 @@ package dev.idempotent.outbox.handler;
 import java.util.List;
 
 import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The rules on PostgreSQL.
@@ -16,6 +19,20 @@ class PostgresHandlerBatchIntegrationTests extends HandlerBatchRules {
 	@Override
 	List<String> database() {
 		return postgres.properties();
+	}
+
+	/**
+	 * As a foreign key does that references the table.
+	 */
+	@Test
+	void getEventsTogetherWhoseRowsOtherTransactionsHaveLocked() {
+		HandlerShop idle = open(IDLE);
+		idle.append(events(20));
+		assertThat(idle.jdbc().queryForList("select id from handler_event for key share")).hasSize(20);
+		HandlerShop shop = open(HandlerShop.OFTEN);
+		awaitNoRows(shop);
+		assertThat(shop.work("count")).containsExactlyInAnyOrder(ids(20));
+		assertThat(shop.bean(Batches.class).calls).anyMatch((ids) -> ids.size() > 1);
 	}
 
 }

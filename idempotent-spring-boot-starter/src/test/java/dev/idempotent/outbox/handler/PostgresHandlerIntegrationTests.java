@@ -3,10 +3,12 @@ package dev.idempotent.outbox.handler;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.OutboxEvent;
@@ -16,6 +18,7 @@ import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -120,7 +123,7 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 		processes.forEach((each) -> each.handlers().whenBooking((id) -> {
 			if (id.equals("poison")) {
 				deaths.incrementAndGet();
-				endSession(each);
+				endSession(each.jdbc());
 				awaitLatch(end);
 			}
 		}));
@@ -135,11 +138,42 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 		assertThat(shop.work("book")).containsExactly("next");
 	}
 
-	private static void endSession(HandlerShop shop) {
-		Integer session = shop.jdbc().queryForObject("select pg_backend_pid()", Integer.class);
-		shop.newTransaction()
-			.executeWithoutResult(
-					(status) -> shop.jdbc().queryForList("select pg_terminate_backend(?)", Boolean.class, session));
+	/**
+	 * Which claims them between the deaths, and takes its attempt back.
+	 */
+	@Test
+	void becomeDeadBesideAVersionThatCannotReadThem() {
+		AtomicInteger deaths = new AtomicInteger();
+		CountDownLatch end = new CountDownLatch(1);
+		After.step = (jdbc) -> {
+			deaths.incrementAndGet();
+			endSession(jdbc);
+			awaitLatch(end);
+		};
+		for (int i = 1; i < 6; i++) {
+			HandlerShop process = open(List.of(After.class), HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=2",
+					"idempotent.outbox.handlers.leases.paint=1s", "idempotent.outbox.handlers.concurrencies.paint=1");
+			if (i == 1) {
+				process.append(OutboxEvent.of("car.ordered", new HandlerShop.Order("poison"))
+					.toTopic("handlers")
+					.withKey("key"));
+			}
+			int number = i;
+			await().until(() -> deaths.get() == number || !process.dead().isEmpty());
+			HandlerShop before = open(List.of(Before.class), HandlerShop.OFTEN);
+			await().until(() -> before.jdbc()
+				.queryForList("select id from handler_event where last_error is null or xmax not in (0, xmin)")
+				.isEmpty());
+			before.close();
+		}
+		end.countDown();
+		assertThat(deaths).hasValueBetween(2, 3);
+	}
+
+	private static void endSession(JdbcTemplate jdbc) {
+		Integer session = jdbc.queryForObject("select pg_backend_pid()", Integer.class);
+		CompletableFuture.supplyAsync(() -> jdbc.queryForList("select pg_terminate_backend(?)", Boolean.class, session))
+			.join();
 	}
 
 	@Test
@@ -192,6 +226,32 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 			.hasSize(40)
 			.doesNotHaveDuplicates();
 		assertThat(shop.dead()).isEmpty();
+	}
+
+	static class Before {
+
+		@OutboxHandler(type = "car.ordered", name = "paint")
+		void paint(List<String> unreadable) {
+		}
+
+	}
+
+	static class After {
+
+		private static volatile Consumer<JdbcTemplate> step = (jdbc) -> {
+		};
+
+		private final JdbcTemplate jdbc;
+
+		After(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@OutboxHandler(type = "car.ordered", name = "paint")
+		void paint(HandlerShop.Order order) {
+			step.accept(this.jdbc);
+		}
+
 	}
 
 	static class Strict {

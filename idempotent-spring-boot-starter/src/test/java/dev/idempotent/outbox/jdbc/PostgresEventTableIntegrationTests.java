@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.TransactionException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -141,19 +142,97 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		assertThat(table().showsLocks()).isTrue();
 		append(handled("one"));
 		Head head = heads().get(0);
-		assertThat(head.settled()).isTrue();
+		assertThat(head.isNew()).isTrue();
 		assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> inTransaction(() -> {
 			assertThat(lock(head)).isPresent();
 			endSession();
 			return true;
 		}));
 		assertThat(inTransaction(() -> lock(head))).isEmpty();
-		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled).containsExactly(tuple(0, true, false));
-		assertThat(alone().settled()).isFalse();
-		List<Claim> claims = claim(heads());
-		assertThat(claims).extracting((claim) -> claim.event().attempts()).containsExactly(1);
-		assertThat(table().release(claims)).isOne();
-		assertThat(inTransaction(() -> lock(heads().get(0)))).isPresent();
+		assertThat(heads()).extracting(Head::attempts, Head::due, Head::isNew).containsExactly(tuple(0, true, false));
+		assertThat(alone().isNew()).isFalse();
+		assertThat(claim(heads())).extracting((claim) -> claim.event().attempts()).containsExactly(1);
+	}
+
+	/**
+	 * Which is another version of the row, without the trace of a lock.
+	 */
+	@Test
+	void locksNoRowWithoutAClaimWhoseAttemptWasTakenBack() {
+		assertThat(table().showsLocks()).isTrue();
+		append(handled("one"));
+		assertThat(table().release(claim())).isOne();
+		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled, Head::isNew)
+			.containsExactly(tuple(0, true, true, false));
+		assertThat(alone().isNew()).isFalse();
+		assertThat(inTransaction(() -> lock(heads().get(0)))).isEmpty();
+		table().postpone(List.of(new Failure(claim().get(0), "not counted", Duration.ZERO, false)));
+		assertThat(heads()).extracting(Head::attempts, Head::settled, Head::isNew)
+			.containsExactly(tuple(0, true, false));
+		assertThat(inTransaction(() -> lock(heads().get(0)))).isEmpty();
+	}
+
+	/**
+	 * So nothing of an event can end the process of its claim again and again.
+	 */
+	@Test
+	void countsTheHeadersAndLeavesThemOutBehindTheLastAttempt() {
+		append(new NewEvent(
+				OutboxSamples.event("handlers:book", null, "one", new byte[10], Map.of("note", "x".repeat(2_000_000))),
+				false, null));
+		assertThat(heads()).singleElement().satisfies((head) -> assertThat(head.bytes()).isGreaterThan(2_000_000));
+		assertThat(alone().bytes()).isEqualTo(heads().get(0).bytes());
+		List<Claim> exhausted = table().claim(heads(), LEASE, 0);
+		assertThat(exhausted.get(0).event().storedHeaders()).doesNotContainKey("note");
+		table().release(exhausted);
+		assertThat(claim().get(0).event().storedHeaders()).containsKey("note");
+	}
+
+	/**
+	 * As if code of a handler had changed the search path.
+	 */
+	@Test
+	void deletesNoRowOfAnotherSchema() {
+		assertThat(table().showsLocks()).isTrue();
+		append(handled("one"));
+		Head head = heads().get(0);
+		template().execute("drop schema if exists other cascade");
+		template().execute("create schema other");
+		template().execute("create table other." + events() + " (like " + events() + " including all)");
+		template().execute("insert into other." + events() + " select * from " + events());
+		inTransaction(() -> {
+			Lock lock = locked(head);
+			template().execute("set local search_path = other");
+			assertThat(table().deleteInTransaction(lock)).isFalse();
+			template().execute("set local search_path = default");
+			return assertThat(table().deleteInTransaction(lock)).isTrue();
+		});
+		assertThat(template().queryForObject("select count(*) from other." + events(), Integer.class)).isOne();
+	}
+
+	@Test
+	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+	void waitsForNoRowThatAnOperatorHasLocked() {
+		append("one");
+		append("two");
+		List<Claim> claims = claim();
+		assertThat(claims).hasSize(2);
+		inTransaction(() -> {
+			template().queryForList("select id from " + events() + " for update");
+			assertThat(other(
+					() -> inTransaction(() -> Optional.ofNullable(table().lockInTransaction(claims.get(0), LEASE)))))
+				.isEmpty();
+			assertThat(other(() -> inTransaction(() -> Optional.ofNullable(table().lockInTransaction(claims, LEASE)))))
+				.isEmpty();
+			CompletableFuture<Integer> deleted = CompletableFuture.supplyAsync(() -> table().delete(claims));
+			CompletableFuture<Integer> postponed = CompletableFuture
+				.supplyAsync(() -> table().postpone(failures(claims, "broken")));
+			return assertThat(List.of(deleted, postponed))
+				.allSatisfy((settlement) -> assertThat(settlement).failsWithin(Duration.ofSeconds(50))
+					.withThrowableThat()
+					.withCauseInstanceOf(PessimisticLockingFailureException.class));
+		});
+		assertThat(table().delete(claims)).isEqualTo(2);
 	}
 
 	@Test
@@ -161,7 +240,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		assertThat(table().showsLocks()).isTrue();
 		append(handled("claimed"));
 		Head head = heads().get(0);
-		Head other = new Head(head.lane(), head.id(), 0, "handlers:other", null, 0, true, true, null);
+		Head other = new Head(head.lane(), head.id(), 0, "handlers:other", null, 0, true, true, true, null);
 		assertThat(inTransaction(() -> lock(other))).isEmpty();
 		List<Claim> claims = claim(List.of(head));
 		assertThat(inTransaction(() -> lock(head))).isEmpty();
