@@ -304,8 +304,9 @@ public final class OutboxRelay {
 						new PublisherWorkers(publisher, relay.rules, this.paused, observer, this::lookForAll));
 			}
 			relay.handlers.get().forEach((handler) -> this.handlers.put(handler.topic(), handler));
-			this.handlers.forEach((topic, handler) -> this.workers.put(topic,
-					new PublisherWorkers(handler, relay.rules, this.paused, observer, failures, this::lookForAll)));
+			SuspectTurn suspectTurn = new SuspectTurn();
+			this.handlers.forEach((topic, handler) -> this.workers.put(topic, new PublisherWorkers(handler, relay.rules,
+					this.paused, suspectTurn, observer, failures, this::lookForAll)));
 		}
 
 		private void lookForAll() {

@@ -137,6 +137,8 @@ final class PublisherWorkers {
 
 	private final FailureStreak streak = new FailureStreak();
 
+	private final SuspectTurn suspectTurn;
+
 	private volatile boolean draining;
 
 	private volatile boolean abandoned;
@@ -148,6 +150,7 @@ final class PublisherWorkers {
 	PublisherWorkers(OutboxPublisher publisher, Rules rules, PausedTopics paused, OutboxObserver observer,
 			Runnable onRecovery) {
 		this.publisher = publisher.prefix();
+		this.suspectTurn = new SuspectTurn();
 		this.runs = publisher.keepsOrder();
 		this.handler = null;
 		this.together = false;
@@ -168,13 +171,15 @@ final class PublisherWorkers {
 
 	/**
 	 * Creates workers of a handler, without threads.
+	 * @param suspectTurn of all handlers of this process
 	 * @param failures told of what the handler throws
 	 * @param onRecovery called when events that were not kept in memory can be handled
 	 * again
 	 */
-	PublisherWorkers(EventHandler handler, Rules rules, PausedTopics paused, OutboxObserver observer,
-			Consumer<Throwable> failures, Runnable onRecovery) {
+	PublisherWorkers(EventHandler handler, Rules rules, PausedTopics paused, SuspectTurn suspectTurn,
+			OutboxObserver observer, Consumer<Throwable> failures, Runnable onRecovery) {
 		this.publisher = handler.topic();
+		this.suspectTurn = suspectTurn;
 		this.runs = false;
 		this.handler = handler;
 		this.failures = failures;
@@ -434,10 +439,21 @@ final class PublisherWorkers {
 			}
 		}
 		attempt(batch, lanes, probe);
-		// Alone, because its last attempt may have killed its process, or kept others
-		// from getting a response.
-		suspects
-			.forEach((suspect) -> begin(List.of(suspect), lanes, () -> settle(claim(List.of(suspect), probe), lanes)));
+		suspects.forEach((suspect) -> begin(List.of(suspect), lanes, () -> attemptAlone(suspect, lanes, probe)));
+	}
+
+	/**
+	 * Claims a row alone, because its last attempt may have ended its process, or kept
+	 * others from getting a response.
+	 */
+	private void attemptAlone(Head head, Map<Long, Wake> lanes, boolean probe) {
+		Runnable attempt = () -> settle(claim(List.of(head), probe), lanes);
+		if (this.handler == null || this.sender.isSuspect(head.place())) {
+			attempt.run();
+		}
+		else {
+			this.suspectTurn.run(head.lane(), this.lease, attempt, () -> lookAt(head.lane(), head.id(), head.topic()));
+		}
 	}
 
 	private boolean isSuspect(Head row) {

@@ -16,6 +16,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.Assert;
 
 /**
  * Handlers that insert a row for each event, or call a service that knows keys. They fail
@@ -69,6 +70,18 @@ class CrashedHandlers {
 	@OutboxHandler(type = BOOKED, name = "confirm")
 	void confirm(String payload, Map<String, String> headers) {
 		insert("crash_confirmation", payload, headers);
+		disturb("in-handler");
+	}
+
+	@OutboxHandler(type = Writers.TYPE, name = "count", batch = 20)
+	void count(List<String> payloads) {
+		for (String payload : payloads) {
+			int rows = this.database
+				.sql("insert into crash_count (event_id, event_key, number) select * from crash_event where id = ?")
+				.param(payload.replace("\"", ""))
+				.update();
+			Assert.state(rows == 1, "The event was not committed with what its transaction has recorded");
+		}
 		disturb("in-handler");
 	}
 

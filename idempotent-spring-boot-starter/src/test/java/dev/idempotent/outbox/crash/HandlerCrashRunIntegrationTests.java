@@ -24,7 +24,7 @@ class HandlerCrashRunIntegrationTests extends OrderCrashRunIntegrationTests {
 
 	static final String TOPIC = "handlers";
 
-	private static final List<String> WORK = List.of("crash_booking", "crash_confirmation");
+	private static final List<String> WORK = List.of("crash_booking", "crash_confirmation", "crash_count");
 
 	@Override
 	String run() {
@@ -67,7 +67,8 @@ class HandlerCrashRunIntegrationTests extends OrderCrashRunIntegrationTests {
 			addRepeated(violations, table, work);
 		}
 		addRepeated(violations, "effect", published);
-		System.out.printf("Handled %d events twice in the database, and once by %s calls%n", recorded.size(),
+		System.out.printf("Handled %d events twice one by one, in %d batches, and once by %s calls%n", recorded.size(),
+				database.sql("select count(distinct xmin::text) from crash_count").query(Long.class).single(),
 				new StringRedisTemplate(redis.connect()).opsForValue().get(CrashedHandlers.CALLS));
 		return violations;
 	}

@@ -84,6 +84,56 @@ abstract class HandlerRules {
 		assertThat(shop.lost()).isZero();
 	}
 
+	/**
+	 * Otherwise the one that ends the process would use up the attempts of the others.
+	 */
+	@Test
+	void beginOneEventAtATimeWhoseLastAttemptDidNotEnd() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.concurrencies.book=4");
+		CountDownLatch others = new CountDownLatch(3);
+		CountDownLatch two = new CountDownLatch(2);
+		AtomicInteger suspects = new AtomicInteger();
+		List<Integer> together = new CopyOnWriteArrayList<>();
+		shop.bean(TopicControl.class).pause("handlers:book");
+		shop.handlers().whenBooking((id) -> {
+			if (!id.startsWith("left")) {
+				others.countDown();
+				return;
+			}
+			together.add(suspects.incrementAndGet());
+			two.countDown();
+			awaitLatch(others);
+			boolean unused = isDownSoon(two);
+			suspects.decrementAndGet();
+		});
+		for (int i = 0; i < 4; i++) {
+			shop.leaveBehind("handlers:book", (i % 2 == 0) ? null : "key-" + i, "{\"id\":\"left-" + i + "\"}", 1);
+		}
+		shop.append(HandlerShop.event("order.placed", "1"), HandlerShop.event("order.placed", "2"),
+				HandlerShop.event("order.placed", "3").withKey("key"));
+		shop.bean(TopicControl.class).resume("handlers:book");
+		awaitNoRows(shop);
+		assertThat(together).containsExactly(1, 1, 1, 1);
+		assertThat(shop.work("book")).hasSize(7);
+	}
+
+	@Test
+	void waitForNoEventThatHangsForLongerThanItsLease() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.leases.book=1s",
+				"idempotent.outbox.handlers.concurrencies.book=2");
+		CountDownLatch second = new CountDownLatch(2);
+		shop.bean(TopicControl.class).pause("handlers:book");
+		shop.handlers().whenBooking((id) -> {
+			second.countDown();
+			awaitLatch(second);
+		});
+		shop.leaveBehind("handlers:book", null, "{\"id\":\"left-1\"}", 1);
+		shop.leaveBehind("handlers:book", null, "{\"id\":\"left-2\"}", 1);
+		shop.bean(TopicControl.class).resume("handlers:book");
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).containsExactly("left-1", "left-2");
+	}
+
 	@Test
 	void areNotCalledAfterARollback() {
 		HandlerShop shop = open(HandlerShop.SELDOM);
@@ -419,6 +469,15 @@ abstract class HandlerRules {
 			.queryForList("select last_error from handler_event where topic = 'handlers:book'", String.class))
 			.containsExactly("The handler failed with java.lang.IllegalStateException"));
 		assertThat(shop.dead()).isEmpty();
+	}
+
+	private static boolean isDownSoon(CountDownLatch latch) {
+		try {
+			return latch.await(100, TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	static void awaitLatch(CountDownLatch latch) {

@@ -86,7 +86,7 @@ abstract class HandlerWorkersRules {
 	private PublisherWorkers workers(EventTable table) {
 		PublisherWorkers workers = new PublisherWorkers(this.handler,
 				new Rules(table, (topic) -> false, new TestSettings(), (event, reason) -> Optional.empty()),
-				PausedTopicsTests.none(), new OutboxObserver() {
+				PausedTopicsTests.none(), new SuspectTurn(), new OutboxObserver() {
 				}, (failure) -> {
 				}, () -> {
 				});
@@ -190,10 +190,11 @@ abstract class HandlerWorkersRules {
 		table.awaitBlocked();
 		wake(workers, rows);
 		startOthers(workers, 3);
-		this.handler.meet = new CyclicBarrier(3);
-		this.handler.alone.add("fresh");
 		table.release();
-		await().untilAsserted(() -> assertThat(attempts()).isEmpty());
+		await().untilAsserted(() -> {
+			deliver(workers);
+			assertThat(attempts()).isEmpty();
+		});
 		assertThat(table.sizes).containsExactly(1, 1, 1, 1);
 	}
 
@@ -436,8 +437,6 @@ abstract class HandlerWorkersRules {
 
 		private volatile boolean unclaimed;
 
-		private final Set<String> alone = ConcurrentHashMap.newKeySet();
-
 		private final CountDownLatch free = new CountDownLatch(1);
 
 		private volatile Duration lease = Duration.ofMinutes(10);
@@ -478,7 +477,7 @@ abstract class HandlerWorkersRules {
 				return new Outcome.Delivered();
 			}
 			CyclicBarrier others = this.meet;
-			if (others != null && !this.alone.contains(type)) {
+			if (others != null) {
 				try {
 					others.await(60, TimeUnit.SECONDS);
 				}
