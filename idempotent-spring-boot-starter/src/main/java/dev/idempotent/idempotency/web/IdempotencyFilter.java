@@ -355,8 +355,15 @@ public final class IdempotencyFilter implements Filter {
 		private boolean claim(Target target, boolean writtenDirectly) throws IOException, ServletException {
 			this.progress = Progress.CLAIMING;
 			this.response.handlerKnown();
-			this.response.requireUnused();
-			boolean opened = IdempotencyFilter.this.claim(this, target, writtenDirectly);
+			boolean refused = this.response.isRefusedByContainer();
+			if (refused) {
+				logger.debug("A {} request did not reach its handler because the container has refused it",
+						this.request.getMethod());
+			}
+			else {
+				this.response.requireUnused();
+			}
+			boolean opened = !refused && IdempotencyFilter.this.claim(this, target, writtenDirectly);
 			this.progress = Progress.REACHED;
 			if (!opened) {
 				this.response.setResponse(BufferedResponse.closed(plainResponse()));
@@ -454,6 +461,15 @@ public final class IdempotencyFilter implements Filter {
 
 		private boolean isUntouched() {
 			return !this.used && !isCommitted() && getStatus() == SC_OK;
+		}
+
+		/**
+		 * Returns whether the container has refused the request meanwhile, as Tomcat does
+		 * if the client breaks off an upload.
+		 */
+		private boolean isRefusedByContainer() {
+			return !this.used && isCommitted() && getStatus() >= SC_BAD_REQUEST
+					&& !IdempotencyErrorFilter.isErrorSent(getResponse());
 		}
 
 		/**
