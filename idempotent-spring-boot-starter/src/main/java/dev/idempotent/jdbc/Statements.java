@@ -68,6 +68,12 @@ public final class Statements {
 			+ "coalesce(nullif(current_setting('idle_in_transaction_session_timeout'), '0'), %s), true)";
 
 	/**
+	 * Restores a lock timeout, first, unless it is none or longer than a limit, second.
+	 */
+	private static final String SET_LOCK_LIMIT = "set_config('lock_timeout', case when %2$s = '0' "
+			+ "or %1$s::interval between '1ms' and %2$s::interval then %1$s else %2$s end, true)";
+
+	/**
 	 * The interface of PostgreSQL's driver, without a dependency on the driver.
 	 */
 	private static final @Nullable Class<?> POSTGRESQL = findDriver();
@@ -248,42 +254,46 @@ public final class Statements {
 	 * Limits the wait of a change for the lock on a row, in one statement of PostgreSQL
 	 * that restores the lock timeout of the session. The order is enforced by references:
 	 * the change reads the part that sets the timeout, and the part that restores it
-	 * needs the count of the change. The same statement limits how long the server keeps
-	 * the transaction without hearing of it, unless the session has a limit.
+	 * needs the count of the change. The same statement {@linkplain #limitWaits limits
+	 * the waits} of the transaction.
 	 * @param change reads the relation "limited" and returns a row for each one that it
 	 * changes, which is a row of the relation "changed"
 	 * @param more further relations, each after a comma
 	 * @param columns further columns of the result, each after a comma
-	 * @return a statement whose first parameters are the texts of the lock timeout and of
-	 * the {@linkplain #idle idle limit} in milliseconds, and whose first column is the
-	 * number of changed rows
+	 * @return a statement whose first parameters are the {@linkplain #limit limits} of
+	 * the waits of the transaction and of that of the change, and whose first column is
+	 * the number of changed rows
 	 */
 	public static String limitedOnPostgres(String change, String more, String columns) {
-		return "with previous as materialized (select current_setting('lock_timeout') as bound), "
-				+ "limited as materialized (select set_config('lock_timeout', ?, true), "
-				+ SET_IDLE_LIMIT.formatted("?") + " from previous), changed as (" + change + ")" + more
-				+ " select changes.n, set_config('lock_timeout', previous.bound, true)" + columns
+		return "with previous as materialized (select current_setting('lock_timeout') as bound, "
+				+ "cast(? as text) as longest), limited as materialized (select set_config('lock_timeout', ?, true), "
+				+ SET_IDLE_LIMIT.formatted("longest") + " from previous), changed as (" + change + ")" + more
+				+ " select changes.n, " + SET_LOCK_LIMIT.formatted("previous.bound", "previous.longest") + columns
 				+ " from (select count(*) as n from changed) changes, previous";
 	}
 
 	/**
-	 * Returns an expression that limits how long PostgreSQL keeps the current transaction
-	 * without hearing of it, unless the session has a limit of its own. A host that dies
-	 * without a word keeps its locks until then.
+	 * Returns expressions that limit how long PostgreSQL keeps the current transaction
+	 * without hearing of it, unless the session has a limit of its own, and how long the
+	 * transaction waits for a lock, unless the session waits less. A host that dies
+	 * without a word keeps its locks until then. A lock that belongs to the same request,
+	 * on another connection, would never be free.
 	 * @param limit the limit, or zero for none
-	 * @return an expression of a query
+	 * @return expressions of a query, with a comma in between
 	 */
-	public static String limitIdle(Duration limit) {
-		return SET_IDLE_LIMIT.formatted("'" + idle(limit) + "'");
+	public static String limitWaits(Duration limit) {
+		String text = "'" + limit(limit) + "'";
+		return SET_IDLE_LIMIT.formatted(text) + ", "
+				+ SET_LOCK_LIMIT.formatted("current_setting('lock_timeout')", text);
 	}
 
 	/**
 	 * Returns the value of a limit.
 	 * @param limit the limit, or zero for none
-	 * @return the text of milliseconds
+	 * @return a number of milliseconds with its unit
 	 */
-	public static String idle(Duration limit) {
-		return Long.toString(Math.min(limit.toMillis(), Integer.MAX_VALUE));
+	public static String limit(Duration limit) {
+		return limit.isZero() ? "0" : Math.min(limit.toMillis(), Integer.MAX_VALUE) + "ms";
 	}
 
 	/**

@@ -333,10 +333,11 @@ final class IdempotencyRecords {
 
 	/**
 	 * Creates the statements for one verb in a transaction that begins with it.
-	 * @param idleLimit how long the database keeps it without hearing of it
+	 * @param longestWait how long PostgreSQL keeps it without hearing of it, and lets it
+	 * wait for a lock
 	 */
-	RecordStatements statements(Connection connection, Duration idleLimit) {
-		return new RecordStatements(connection, sql(connection), idleLimit);
+	RecordStatements statements(Connection connection, Duration longestWait) {
+		return new RecordStatements(connection, sql(connection), longestWait);
 	}
 
 	private RecordSql sql(Connection connection) {
@@ -370,14 +371,14 @@ final class IdempotencyRecords {
 
 		private final RecordSql sql;
 
-		private final Duration idleLimit;
+		private final Duration longestWait;
 
 		private @Nullable String told;
 
-		private RecordStatements(Connection connection, RecordSql sql, Duration idleLimit) {
+		private RecordStatements(Connection connection, RecordSql sql, Duration longestWait) {
 			this.connection = connection;
 			this.sql = sql;
-			this.idleLimit = idleLimit;
+			this.longestWait = longestWait;
 		}
 
 		RecordSql sql() {
@@ -531,8 +532,8 @@ final class IdempotencyRecords {
 
 		private boolean changeLimited(String sql, Duration lockTimeout, @Nullable Object... values) {
 			@Nullable Object[] parameters = new Object[values.length + 2];
-			parameters[0] = Long.toString(lockTimeout.toMillis());
-			parameters[1] = Statements.idle(this.idleLimit);
+			parameters[0] = Statements.limit(this.longestWait);
+			parameters[1] = Statements.limit(lockTimeout);
 			System.arraycopy(values, 0, parameters, 2, values.length);
 			long start = System.nanoTime();
 			return run(sql, (statement) -> {

@@ -60,9 +60,10 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	private final ClaimQueue queue;
 
 	/**
-	 * How long a database keeps a transaction whose process does not answer.
+	 * How long PostgreSQL keeps a transaction whose process does not answer, and lets it
+	 * wait for a lock.
 	 */
-	private final Duration idleLimit;
+	private final Duration longestWait;
 
 	private final String method;
 
@@ -76,7 +77,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		this.store = store;
 		this.queue = queue;
 		int timeout = definition.getTimeout();
-		this.idleLimit = (timeout > 0 && timeout < maxRun.toSeconds()) ? Duration.ofSeconds(timeout) : maxRun;
+		this.longestWait = (timeout > 0 && timeout < maxRun.toSeconds()) ? Duration.ofSeconds(timeout) : maxRun;
 		this.method = method;
 	}
 
@@ -343,7 +344,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		Claim claim(Duration lease, Duration lockTimeout) {
 			return joined((connection) -> {
 				RecordStatements statements = records().statements(connection,
-						this.scope.isNew() ? JdbcIdempotencyTransactions.this.idleLimit : Duration.ZERO);
+						this.scope.isNew() ? JdbcIdempotencyTransactions.this.longestWait : Duration.ZERO);
 				Claim claim = records().claim(statements, this.key, this.fingerprint, this.token, null, lease,
 						lockTimeout);
 				this.epoch = statements.epoch();

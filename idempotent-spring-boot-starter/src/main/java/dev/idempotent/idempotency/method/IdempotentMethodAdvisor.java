@@ -57,6 +57,10 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	 */
 	private static final String EXCHANGE = "org.springframework.web.service.annotation.HttpExchange";
 
+	private static final String IF_HANDLER = " If it handles requests, whichever handler mapping finds it, annotate its "
+			+ "class with @Controller or @RestController and the method with @RequestMapping, such as @PostMapping: it "
+			+ "is a web handler only then.";
+
 	private final Guarantee guarantee;
 
 	private final Supplier<OperationSettings> defaults;
@@ -111,6 +115,8 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	@Override
 	protected void placing(String beanName, Object instance, List<AnnotatedMethod> methods) {
 		for (AnnotatedMethod method : methods) {
+			// A class that cannot be proxied does not matter to a web handler.
+			requireNoHandler(method);
 			String name = annotationOf(method).name();
 			if (!name.isEmpty()) {
 				this.names.add(name, beanName, instance, method.describe());
@@ -128,17 +134,36 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 
 	@Override
 	protected IdempotentMethod read(AnnotatedMethod method) {
+		requireNoHandler(method);
+		return IdempotentMethod.of(method, annotationOf(method), this.settings.get());
+	}
+
+	/**
+	 * Rejects what only a web handler can have, or lack.
+	 */
+	private static void requireNoHandler(AnnotatedMethod method) {
+		Idempotent annotation = annotationOf(method);
 		if (AnnotatedElementUtils.hasAnnotation(method.method(), Cancels.class)) {
 			throw IdempotentConfigurationException.ofMethod(Cancels.class, method.describe(),
 					"is not a web handler of Spring MVC, so @Cancels would have no effect",
-					"Remove @Cancels, or move it to the handler.", null);
+					"Remove @Cancels, or move it to the handler." + IF_HANDLER, null);
 		}
-		if (annotationOf(method).include().length > 0) {
+		if (annotation.include().length > 0) {
 			throw method.invalid("includes headers of requests, and is not a web handler of Spring MVC",
-					"Remove include, or add a parameter for the value that decides the work: all arguments are compared.",
+					"Remove include, or add a parameter for the value that decides the work: all arguments are compared."
+							+ IF_HANDLER,
 					null);
 		}
-		return IdempotentMethod.of(method, annotationOf(method), this.settings.get());
+		if (annotation.from() == KeySource.TOKEN) {
+			throw method.invalid("takes its key from a one-time token, and is not a web handler of Spring MVC",
+					"Move the annotation to the web handler that gets the token, or set the argument that is the key, "
+							+ "such as key = \"#event.id\", without from = KeySource.TOKEN." + IF_HANDLER,
+					null);
+		}
+		if (annotation.key().isEmpty()) {
+			throw method.invalid("has no key, and is not a web handler of Spring MVC",
+					"Set the argument that is the key, such as key = \"#event.id\"." + IF_HANDLER, null);
+		}
 	}
 
 	@Override
@@ -252,18 +277,6 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		private static KeyExpression key(AnnotatedMethod method, Idempotent annotation, List<String> names,
 				CanonicalValues values) {
 			String text = annotation.key();
-			if (annotation.from() == KeySource.TOKEN) {
-				throw method.invalid("takes its key from a one-time token, and is not a web handler of Spring MVC",
-						"Move the annotation to the web handler that gets the token, or set the argument that is the key, "
-								+ "such as key = \"#event.id\", without from = KeySource.TOKEN.",
-						null);
-			}
-			if (text.isEmpty()) {
-				throw method.invalid("has no key, and is not a web handler of Spring MVC",
-						"Set the argument that is the key, such as key = \"#event.id\". If it handles requests, annotate its "
-								+ "class with @Controller or @RestController: it is a web handler only then.",
-						null);
-			}
 			try {
 				return KeyExpression.parse(text, new HashSet<>(names), values);
 			}

@@ -55,8 +55,8 @@ public final class IdempotencyFilter implements Filter {
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyFilter.class);
 
 	/**
-	 * The attribute of a request that has reached a handler, or a servlet that is not a
-	 * dispatcher servlet.
+	 * The attribute of a request that has reached a servlet that is not a dispatcher
+	 * servlet.
 	 */
 	private static final String REACHED = IdempotencyFilter.class.getName() + ".REACHED";
 
@@ -298,8 +298,10 @@ public final class IdempotencyFilter implements Filter {
 				returned = true;
 			}
 			finally {
-				// A null value removes it.
-				this.request.setAttribute(ATTRIBUTE, around);
+				if (isWaiting()) {
+					// A null value removes it.
+					this.request.setAttribute(ATTRIBUTE, around);
+				}
 				end(returned);
 			}
 		}
@@ -328,8 +330,9 @@ public final class IdempotencyFilter implements Filter {
 		}
 
 		@Override
-		public void foundBy(HandlerMapping found) {
-			this.mapping = found;
+		public boolean found(Object handler, HandlerMapping foundBy) {
+			this.mapping = foundBy;
+			return IdempotencyFilter.this.operations.mayClaimFor(handler);
 		}
 
 		/**
@@ -341,7 +344,6 @@ public final class IdempotencyFilter implements Filter {
 				return true;
 			}
 			this.progress = Progress.REACHED;
-			this.request.setAttribute(REACHED, true);
 			this.request.handlerKnown();
 			this.response.handlerKnown();
 			Target target = IdempotencyFilter.this.operations.find(handler, this.mapping, this.request);
@@ -353,8 +355,15 @@ public final class IdempotencyFilter implements Filter {
 		private boolean claim(Target target, boolean writtenDirectly) throws IOException, ServletException {
 			this.progress = Progress.CLAIMING;
 			this.response.handlerKnown();
-			this.response.requireUnused();
-			boolean opened = IdempotencyFilter.this.claim(this, target, writtenDirectly);
+			boolean refused = this.response.isRefusedByContainer();
+			if (refused) {
+				logger.debug("A {} request did not reach its handler because the container has refused it",
+						this.request.getMethod());
+			}
+			else {
+				this.response.requireUnused();
+			}
+			boolean opened = !refused && IdempotencyFilter.this.claim(this, target, writtenDirectly);
 			this.progress = Progress.REACHED;
 			if (!opened) {
 				this.response.setResponse(BufferedResponse.closed(plainResponse()));
@@ -452,6 +461,15 @@ public final class IdempotencyFilter implements Filter {
 
 		private boolean isUntouched() {
 			return !this.used && !isCommitted() && getStatus() == SC_OK;
+		}
+
+		/**
+		 * Returns whether the container has refused the request meanwhile, as Tomcat does
+		 * if the client breaks off an upload.
+		 */
+		private boolean isRefusedByContainer() {
+			return !this.used && isCommitted() && getStatus() >= SC_BAD_REQUEST
+					&& !IdempotencyErrorFilter.isErrorSent(getResponse());
 		}
 
 		/**

@@ -64,7 +64,9 @@ public final class IdempotentHandlerMapping implements HandlerMapping, PriorityO
 		for (HandlerMapping mapping : mappingsFor(request)) {
 			HandlerExecutionChain found = mapping.getHandler(request);
 			if (found != null) {
-				passage.foundBy(mapping);
+				if (!passage.found(found.getHandler(), mapping)) {
+					return found;
+				}
 				// A mapping may return the same chain for each request.
 				HandlerExecutionChain chain = new HandlerExecutionChain(found.getHandler(), found.getInterceptorList());
 				chain.addInterceptor(LAST);

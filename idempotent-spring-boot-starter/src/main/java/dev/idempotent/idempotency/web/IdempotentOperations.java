@@ -165,6 +165,14 @@ public final class IdempotentOperations {
 	}
 
 	/**
+	 * Returns whether requests to a handler may have an operation.
+	 */
+	boolean mayClaimFor(Object handler) {
+		Table loaded = Objects.requireNonNull(this.table);
+		return !loaded.rules.isEmpty() || (handler instanceof HandlerMethod method && loaded.isAnnotated(method));
+	}
+
+	/**
 	 * Lets requests with an HTTP method have operations from now on.
 	 * @return whether they could not have one before
 	 */

@@ -14,7 +14,7 @@ import org.springframework.web.servlet.HandlerMapping;
 interface Passage {
 
 	/**
-	 * The attribute of a request that is on its way.
+	 * The attribute of a request that is on its way, or has reached a handler.
 	 */
 	String ATTRIBUTE = Passage.class.getName();
 
@@ -32,8 +32,9 @@ interface Passage {
 
 	/**
 	 * Records which mapping has found the handler.
+	 * @return whether a key may have to be claimed for it
 	 */
-	void foundBy(HandlerMapping mapping);
+	boolean found(Object handler, HandlerMapping mapping);
 
 	/**
 	 * Records that the request has reached a handler, and claims its key if the first

@@ -396,7 +396,8 @@ public class EventTable {
 	 * Locks a claimed row in the transaction of the calling thread, which must not have
 	 * done anything else. Until it ends, no other instance can claim the row.
 	 * @param claim a claimed row
-	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
+	 * @param longest how long PostgreSQL keeps the transaction without hearing of it, and
+	 * lets it wait for a lock
 	 * @return the evidence for {@link #deleteInTransaction}, or {@code null} if the row
 	 * is locked, or no longer claimed by these attempts
 	 */
@@ -409,7 +410,7 @@ public class EventTable {
 						(result, number) -> number))
 				.isEmpty() ? null : mark();
 		}
-		List<Long> transaction = this.database.joinAtOnce(Statements.limitIdle(longest), "select txid_current()" + row,
+		List<Long> transaction = this.database.joinAtOnce(Statements.limitWaits(longest), "select txid_current()" + row,
 				parameters(claim), (statement) -> Statements.results(statement, (result, number) -> result.getLong(1)));
 		return transaction.isEmpty() ? null : transaction.get(0);
 	}
@@ -418,7 +419,8 @@ public class EventTable {
 	 * Locks claimed rows in the transaction of the calling thread, which must not have
 	 * done anything else. Until it ends, no other instance can claim them.
 	 * @param claims claimed rows
-	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
+	 * @param longest how long PostgreSQL keeps the transaction without hearing of it, and
+	 * lets it wait for a lock
 	 * @return those that are still claimed by these attempts and not locked, or
 	 * {@code null} if none is
 	 */
@@ -441,7 +443,7 @@ public class EventTable {
 		String sql = "select txid_current() as transaction, l.lane, l.id from " + OutboxDatabase.rows(rows)
 				+ " c(lane, id, attempts) cross join lateral (select e.lane, e.id from " + this.tables.event()
 				+ " e where e.lane = c.lane and e.id = c.id and e.attempts = c.attempts for update skip locked) l";
-		List<Long[]> locked = this.database.joinAtOnce(Statements.limitIdle(longest), sql, List.copyOf(rows),
+		List<Long[]> locked = this.database.joinAtOnce(Statements.limitWaits(longest), sql, List.copyOf(rows),
 				(statement) -> Statements.results(statement, (row,
 						number) -> new Long[] { row.getLong("transaction"), row.getLong("lane"), row.getLong("id") }));
 		Set<List<Long>> places = locked.stream().map((row) -> List.of(row[1], row[2])).collect(Collectors.toSet());
@@ -456,7 +458,8 @@ public class EventTable {
 	 * shows locks}: if the transaction does not commit, it cannot be locked again without
 	 * a claim.
 	 * @param head the first row of its lane, as it was read
-	 * @param longest how long PostgreSQL keeps the transaction without hearing of it
+	 * @param longest how long PostgreSQL keeps the transaction without hearing of it, and
+	 * lets it wait for a lock
 	 * @return the event, or {@code null} if the row is gone, not due, of another topic,
 	 * locked, or has had an attempt; the transaction can only be rolled back then
 	 */
@@ -466,7 +469,7 @@ public class EventTable {
 				+ NEW + " and " + isDue() + " = 1 for update skip locked";
 		List<Object> parameters = List.of(head.lane(), head.id(), head.topic());
 		try {
-			List<Lock> locks = this.database.joinAtOnce(Statements.limitIdle(longest), sql, parameters,
+			List<Lock> locks = this.database.joinAtOnce(Statements.limitWaits(longest), sql, parameters,
 					(statement) -> Statements.results(statement, EventTable::unclaimed));
 			return locks.isEmpty() ? null
 					: new Lock(List.of(decrypt(locks.get(0).claims().get(0))), locks.get(0).evidence());

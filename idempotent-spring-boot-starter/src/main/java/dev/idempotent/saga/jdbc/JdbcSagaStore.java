@@ -148,7 +148,7 @@ public final class JdbcSagaStore implements SagaStore {
 		int number = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
 		return this.database.join((sql) -> {
 			if (number > 0) {
-				sql.limitIdle(this.maxRun);
+				sql.limitWaits(this.maxRun);
 			}
 			SagaWrites writes = new SagaWrites(sql);
 			boolean inserted = writes.insert(saga, number, List.of(), this.lockTimeout);
@@ -234,7 +234,7 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
 		return this.database.join((sql) -> {
-			sql.limitIdle(this.maxRun);
+			sql.limitWaits(this.maxRun);
 			SagaWrites writes = new SagaWrites(sql);
 			boolean locked = writes.write(progress(sql, owner, status, steps, " and steps < ?", lease), List.of());
 			if (locked) {

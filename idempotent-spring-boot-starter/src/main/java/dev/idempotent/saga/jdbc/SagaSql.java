@@ -59,7 +59,7 @@ final class SagaSql {
 
 	private final SagaTables tables;
 
-	private Duration idleLimit = Duration.ZERO;
+	private Duration longestWait = Duration.ZERO;
 
 	SagaSql(Connection connection, Database database, SagaTables tables) {
 		this.connection = connection;
@@ -69,17 +69,17 @@ final class SagaSql {
 
 	/**
 	 * Limits how long PostgreSQL keeps the transaction, which begins with the next
-	 * statement, without hearing of it.
+	 * statement, without hearing of it, and lets it wait for a lock.
 	 */
-	void limitIdle(Duration limit) {
-		this.idleLimit = limit;
+	void limitWaits(Duration limit) {
+		this.longestWait = limit;
 	}
 
 	/**
 	 * The limit, or zero for none.
 	 */
-	Duration idleLimit() {
-		return this.idleLimit;
+	Duration longestWait() {
+		return this.longestWait;
 	}
 
 	Connection connection() {
@@ -184,7 +184,7 @@ final class SagaSql {
 	 */
 	private <T> T byId(String sql, List<? extends @Nullable Object> parameters, PreparedStatementCallback<T> result) {
 		boolean postgres = this.database == Database.POSTGRESQL;
-		String limit = this.idleLimit.isZero() ? "" : "; select " + Statements.limitIdle(this.idleLimit);
+		String limit = this.longestWait.isZero() ? "" : "; select " + Statements.limitWaits(this.longestWait);
 		return Statements.run(this.connection, postgres ? BY_INDEX + sql + AS_BEFORE + limit : sql, false, parameters,
 				(statement) -> {
 					statement.execute();

@@ -72,8 +72,8 @@ final class SagaWrites {
 	 */
 	private boolean insertAtOnce(NewSaga saga, int number, List<JournalEntry> entries, Duration lockTimeout) {
 		List<@Nullable Object> parameters = new ArrayList<>();
-		parameters.add(Long.toString(Math.max(1, lockTimeout.toMillis())));
-		parameters.add(Statements.idle(this.sql.idleLimit()));
+		parameters.add(Statements.limit(this.sql.longestWait()));
+		parameters.add(Math.max(1, lockTimeout.toMillis()) + "ms");
 		parameters.addAll(parameters(saga, number));
 		parameters.addAll(parameters(entries));
 		String sql = Statements.limitedOnPostgres(

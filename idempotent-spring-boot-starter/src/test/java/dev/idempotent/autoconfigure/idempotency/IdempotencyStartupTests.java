@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import org.jspecify.annotations.Nullable;
@@ -10,19 +11,25 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Controller;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.HttpRequestHandler;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
@@ -191,6 +198,74 @@ class IdempotencyStartupTests {
 
 	private static void level(@Nullable Level level) {
 		((Logger) LoggerFactory.getLogger(StartupReport.class)).setLevel(level);
+	}
+
+	/**
+	 * A mapping can find any bean, so that nothing else tells that it is a handler.
+	 */
+	@ParameterizedTest
+	@ValueSource(classes = { MappedByTheApplication.class, MappedController.class, MappedRecord.class })
+	void saysHowABeanThatOnlyAMappingOfTheApplicationKnowsBecomesAHandler(Class<?> handler) {
+		this.application.withBean(handler).withUserConfiguration(OwnMapping.class).run((context) -> {
+			Throwable failure = context.getStartupFailure();
+			while (failure != null && !(failure instanceof IdempotentConfigurationException)) {
+				failure = failure.getCause();
+			}
+			assertThat(failure).isInstanceOfSatisfying(IdempotentConfigurationException.class, (mistake) -> {
+				assertThat(mistake).hasMessageContaining(handler.getName())
+					.hasMessageContaining("is not a web handler of Spring MVC");
+				assertThat(mistake.getAction()).contains("whichever handler mapping finds it",
+						"its class with @Controller or @RestController and the method with @RequestMapping");
+			});
+		});
+	}
+
+	@Test
+	void startsIfABeanOfAMappingOfTheApplicationIsAHandler(CapturedOutput output) {
+		this.application.withBean(Payments.class)
+			.withUserConfiguration(OwnMapping.class)
+			.run((context) -> assertThat(output)
+				.containsOnlyOnce("Idempotency: 1 handler under LEASE (keys in Redis)\n"));
+	}
+
+	static class MappedByTheApplication {
+
+		@Idempotent
+		public ResponseEntity<String> pay() {
+			return ResponseEntity.ok("paid");
+		}
+
+	}
+
+	@Controller
+	static class MappedController extends MappedByTheApplication {
+
+		@Override
+		@Idempotent
+		public ResponseEntity<String> pay() {
+			return super.pay();
+		}
+
+	}
+
+	record MappedRecord() {
+
+		@Idempotent
+		public String pay() {
+			return "paid";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnMapping {
+
+		@Bean
+		HandlerMapping own(ListableBeanFactory beans) {
+			return (request) -> new HandlerExecutionChain(
+					new HandlerMethod("handler", beans, Payments.class.getDeclaredMethod("pay")));
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

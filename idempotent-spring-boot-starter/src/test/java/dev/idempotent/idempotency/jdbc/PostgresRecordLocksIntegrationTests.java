@@ -134,6 +134,18 @@ class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
 		assertThat(setting(this.first, "idle_in_transaction_session_timeout")).isEqualTo("0");
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "0, 5000, 5s", "2min, 5000, 5s", "200ms, 5000, 200ms", "5s, 5000, 5s", "1d, 0, 1d", "0, 0, 0" })
+	void limitTheWaitsOfATransactionUnlessTheSessionWaitsLess(String before, long limit, String during)
+			throws SQLException {
+		execute(this.first, "set local lock_timeout = '" + before + "'");
+		this.records.claim(this.records.statements(this.first, Duration.ofMillis(limit)), this.key, REQUEST, "owner",
+				null, MINUTE, MINUTE);
+		assertThat(setting(this.first, "lock_timeout")).isEqualTo(during);
+		this.first.commit();
+		assertThat(setting(this.first, "lock_timeout")).isEqualTo("0");
+	}
+
 	private String lockTimeout() throws SQLException {
 		return setting(this.second, "lock_timeout");
 	}

@@ -17,6 +17,7 @@ import java.util.StringJoiner;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.RawConnection;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletInputStream;
@@ -24,11 +25,14 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -87,6 +91,26 @@ class FormsIntegrationTests extends OnTomcatAndJetty {
 		assertThat(text(first)).startsWith("receipt.png for coupon: bytes of a receipt");
 		assertThat(retry.body()).isEqualTo(first.body());
 		assertThat(upload("one", "other bytes").statusCode()).isEqualTo(422);
+	}
+
+	/**
+	 * The container may have refused the request before its handler is known, which is no
+	 * mistake of an interceptor.
+	 */
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void logsNoErrorIfAClientBreaksOffAnUpload(CapturedOutput output) throws IOException {
+		try (RawConnection connection = RawConnection.to(application)) {
+			String answer = connection
+				.send("POST /upload HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: " + this.key
+						+ "\r\nContent-Type: multipart/form-data; boundary=one\r\nContent-Length: 1000\r\n\r\n"
+						+ "--one\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nabc")
+				.end()
+				.answer();
+			assertThat(answer).doesNotContain(" 200 ", " run ");
+		}
+		assertThat(output).doesNotContain("an interceptor has begun");
+		assertThat(upload("one", "bytes of a receipt").statusCode()).isEqualTo(200);
 	}
 
 	@Test

@@ -109,6 +109,17 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	}
 
 	@Test
+	void limitsTheWaitsOfATransaction() {
+		append("one");
+		Claim claim = claim().get(0);
+		inTransaction(() -> {
+			assertThat(table().lockInTransaction(claim, Duration.ofSeconds(5))).isNotNull();
+			return assertThat(template().queryForObject("select current_setting('lock_timeout')", String.class))
+				.isEqualTo("5s");
+		});
+	}
+
+	@Test
 	void deletesARowThatItHasLockedWithoutAClaim() {
 		assertThat(table().showsLocks()).isTrue();
 		append(new NewEvent(event("key", "one"), true, null));

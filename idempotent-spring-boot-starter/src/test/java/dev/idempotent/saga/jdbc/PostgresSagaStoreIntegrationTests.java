@@ -143,6 +143,19 @@ class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
 	}
 
 	@Test
+	void limitsTheWaitsOfAStep() {
+		this.store.insert(this.saga, List.of());
+		SagaStore steps = new JdbcSagaStore(new OwnTransactions(rows.dataSource()), rows.tables().prefix(), LEASE,
+				Duration.ofSeconds(5));
+		String limit = "select current_setting('lock_timeout')";
+		transactions().executeWithoutResult((status) -> {
+			assertThat(steps.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			assertThat(rows.template().queryForObject(limit, String.class)).isEqualTo("5s");
+		});
+		assertThat(rows.template().queryForObject(limit, String.class)).isEqualTo("0");
+	}
+
+	@Test
 	void limitsTheSilenceOfNoTransactionThatStartsASaga() {
 		SagaStore starting = new JdbcSagaStore(new OwnTransactions(rows.dataSource()), rows.tables().prefix(), LEASE,
 				Duration.ofMillis(200));
