@@ -2,7 +2,7 @@ package dev.idempotent.benchmark.outbox;
 
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Scenario;
-import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.jdbc.LaneHash;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -40,14 +40,14 @@ final class RecoveryScenario implements Scenario {
 				INSERT + "select ? & ~1099511627775 | (random() * 1099511627775)::bigint, gen_random_uuid(), ?, "
 						+ "'key ' || i, 'order.placed', convert_to(repeat('x', 250), 'UTF8'), 1, 'refused', "
 						+ "clock_timestamp() + interval '1 day' from generate_series(1, ?) i",
-				Lanes.of(this.outbox.topic(), null), this.outbox.topic(), this.keys);
+				LaneHash.of(this.outbox.topic(), null), this.outbox.topic(), this.keys);
 		this.outbox.tidy();
 		this.outbox.startDelivery();
 		long begin = System.nanoTime();
 		sql.update(
 				INSERT + "values (?, gen_random_uuid(), ?, 'orphan', 'order.placed', '', 1, null, "
 						+ "clock_timestamp() + ? * interval '1 second')",
-				Lanes.of(this.outbox.topic(), "orphan"), this.outbox.topic(), LEASE_SECONDS);
+				LaneHash.of(this.outbox.topic(), "orphan"), this.outbox.topic(), LEASE_SECONDS);
 		this.outbox.stream().awaitLength(1);
 		double seconds = (System.nanoTime() - begin) / NANOS_PER_SECOND;
 		this.outbox.stopDelivery();

@@ -8,8 +8,8 @@ import java.util.function.Function;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Lock;
 import dev.idempotent.transaction.End;
 import dev.idempotent.transaction.ObservedTransaction;
@@ -111,7 +111,7 @@ final class HandlerTransactions {
 	 * @return the transaction, to be ended by the caller
 	 * @throws NotCalledException if the row cannot be locked, or has another claim
 	 */
-	LockedEvents lock(Claim claim) throws NotCalledException {
+	LockedEvents lock(ClaimedEvent claim) throws NotCalledException {
 		LockedEvents locked = lock((longest) -> {
 			Object evidence = this.table.lockInTransaction(claim, longest);
 			return (evidence != null) ? new Lock(List.of(claim), evidence) : null;
@@ -128,7 +128,7 @@ final class HandlerTransactions {
 	 * caller
 	 * @throws NotCalledException if the rows cannot be locked, or all have other claims
 	 */
-	LockedEvents lock(List<Claim> claims) throws NotCalledException {
+	LockedEvents lock(List<ClaimedEvent> claims) throws NotCalledException {
 		LockedEvents locked = lock((longest) -> this.table.lockInTransaction(claims, longest));
 		if (locked == null) {
 			throw new NotCalledException(OVERTAKEN, null);
@@ -142,7 +142,7 @@ final class HandlerTransactions {
 	 * as it was read, or locked
 	 * @throws NotCalledException if the row cannot be locked
 	 */
-	@Nullable LockedEvents lock(Head head) throws NotCalledException {
+	@Nullable LockedEvents lock(QueuedEvent head) throws NotCalledException {
 		return lock((longest) -> this.table.lockUnclaimed(head, longest));
 	}
 
@@ -238,7 +238,7 @@ final class HandlerTransactions {
 		/**
 		 * The events, with the attempt that begins.
 		 */
-		List<Claim> claims() {
+		List<ClaimedEvent> claims() {
 			return this.lock.claims();
 		}
 

@@ -32,7 +32,7 @@ public final class OutboxHandlers {
 
 	private final HandlerEnvironment environment;
 
-	private volatile @Nullable Map<String, HandlerMethod> verified;
+	private volatile @Nullable Map<String, OutboxHandlerMethod> verified;
 
 	/**
 	 * Creates handlers, which are found when they are needed.
@@ -51,8 +51,8 @@ public final class OutboxHandlers {
 	 * called, or two have the same name
 	 */
 	public Set<String> verify() {
-		Map<String, HandlerMethod> found = find();
-		found.values().forEach(HandlerMethod::bind);
+		Map<String, OutboxHandlerMethod> found = find();
+		found.values().forEach(OutboxHandlerMethod::bind);
 		this.verified = found;
 		return found.keySet();
 	}
@@ -63,7 +63,10 @@ public final class OutboxHandlers {
 	 * @return in alphabetical order
 	 */
 	public List<String> namesFor(String type) {
-		return known().stream().filter((handler) -> handler.type().equals(type)).map(HandlerMethod::name).toList();
+		return known().stream()
+			.filter((handler) -> handler.type().equals(type))
+			.map(OutboxHandlerMethod::name)
+			.toList();
 	}
 
 	/**
@@ -78,15 +81,15 @@ public final class OutboxHandlers {
 	 * Before all beans are created, the classes of some may be unknown: then the methods
 	 * are searched each time.
 	 */
-	private Collection<HandlerMethod> known() {
+	private Collection<OutboxHandlerMethod> known() {
 		return Objects.requireNonNullElseGet(this.verified, this::find).values();
 	}
 
-	private Map<String, HandlerMethod> find() {
-		Map<String, HandlerMethod> found = new TreeMap<>();
+	private Map<String, OutboxHandlerMethod> find() {
+		Map<String, OutboxHandlerMethod> found = new TreeMap<>();
 		for (ListenerMethod listener : ListenerMethod.findAll(this.beans, OutboxHandler.class)) {
-			HandlerMethod handler = handler(listener);
-			HandlerMethod other = found.put(handler.name(), handler);
+			OutboxHandlerMethod handler = handler(listener);
+			OutboxHandlerMethod other = found.put(handler.name(), handler);
 			if (other != null) {
 				throw listener.method()
 					.invalid("has the name '" + handler.name() + "', as has " + other.method().method().describe(),
@@ -96,7 +99,7 @@ public final class OutboxHandlers {
 		return found;
 	}
 
-	private HandlerMethod handler(ListenerMethod listener) {
+	private OutboxHandlerMethod handler(ListenerMethod listener) {
 		AnnotatedMethod method = listener.method();
 		OutboxHandler annotation = Objects
 			.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method.method(), OutboxHandler.class));
@@ -120,7 +123,7 @@ public final class OutboxHandlers {
 							+ "to take one event.",
 					null);
 		}
-		return new HandlerMethod(name, annotation, listener, this.beans, this.environment);
+		return new OutboxHandlerMethod(name, annotation, listener, this.beans, this.environment);
 	}
 
 }

@@ -14,7 +14,7 @@ import java.util.UUID;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -215,8 +215,8 @@ final class EventInsert {
 		 */
 		Row appended(long id) {
 			String topic = this.event.topic();
-			Head alone = (this.ordered && this.event.key() != null) ? null
-					: new Head(this.lane, id, 0, topic, null, bytes(), true, true, true, null);
+			QueuedEvent alone = (this.ordered && this.event.key() != null) ? null
+					: new QueuedEvent(this.lane, id, 0, topic, null, bytes(), true, true, true, null);
 			return new Row(this.lane, id, topic, alone);
 		}
 

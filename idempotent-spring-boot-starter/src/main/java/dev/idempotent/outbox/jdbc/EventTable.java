@@ -52,7 +52,8 @@ import org.springframework.util.Assert;
  */
 public class EventTable {
 
-	private static final Comparator<Claim> ORDER = Comparator.comparingLong(Claim::lane).thenComparingLong(Claim::id);
+	private static final Comparator<ClaimedEvent> ORDER = Comparator.comparingLong(ClaimedEvent::lane)
+		.thenComparingLong(ClaimedEvent::id);
 
 	/**
 	 * How many rows one statement reads by {@code union all}.
@@ -191,7 +192,7 @@ public class EventTable {
 	}
 
 	private static NewRow row(NewEvent event, SerializedEvent stored, Instant now) {
-		long lane = Lanes.of(stored.topic(), event.ordered() ? stored.key() : null);
+		long lane = LaneHash.of(stored.topic(), event.ordered() ? stored.key() : null);
 		boolean delayed = !event.ordered() && event.availableAt() != null && event.availableAt().isAfter(now);
 		// In whole milliseconds, because the database would drop a part of one.
 		return new NewRow(lane, stored, event.ordered(),
@@ -215,14 +216,14 @@ public class EventTable {
 	 * @param limit how many rows of each lane
 	 * @return in the order of lanes and rows
 	 */
-	public List<Head> heads(List<Look> looks, int limit) {
+	public List<QueuedEvent> heads(List<LaneQuery> looks, int limit) {
 		boolean postgres = this.database.kind() == Database.POSTGRESQL;
 		String sql = "select e.lane, e.id, e.attempts, e.topic, e.event_key, " + BYTES + " as bytes, " + isDue()
 				+ " as is_due, " + SETTLED + " as settled, " + isNew() + " as is_new from " + this.tables.event()
 				+ (postgres ? " e where e.lane = w.lane and e.id > w.above " : " e where e.lane = ? and e.id > ? ")
 				+ "order by e.lane, e.id limit " + limit;
-		List<Long[]> rows = List.of(longs(looks, Look::lane), longs(looks, Look::above));
-		List<Head> heads = postgres
+		List<Long[]> rows = List.of(longs(looks, LaneQuery::lane), longs(looks, LaneQuery::above));
+		List<QueuedEvent> heads = postgres
 				? this.database.runAtOnce(
 						"select h.*, (select " + Database.POSTGRESQL.epoch(this.tables.event()) + ") as epoch from "
 								+ OutboxDatabase.rows(rows) + " w(lane, above) cross join lateral (" + sql + ") h",
@@ -230,12 +231,12 @@ public class EventTable {
 						(statement) -> Statements.results(statement,
 								(row, number) -> head(row, row.getString("epoch"))))
 				: union(looks, sql, (look) -> List.of(look.lane(), look.above()), (row, number) -> head(row, null));
-		heads.sort(Comparator.comparingLong(Head::lane).thenComparingLong(Head::id));
+		heads.sort(Comparator.comparingLong(QueuedEvent::lane).thenComparingLong(QueuedEvent::id));
 		return heads;
 	}
 
-	private static Head head(ResultSet row, @Nullable String epoch) throws SQLException {
-		return new Head(row.getLong("lane"), row.getLong("id"), row.getInt("attempts"), row.getString("topic"),
+	private static QueuedEvent head(ResultSet row, @Nullable String epoch) throws SQLException {
+		return new QueuedEvent(row.getLong("lane"), row.getLong("id"), row.getInt("attempts"), row.getString("topic"),
 				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1, row.getInt("settled") == 1,
 				row.getInt("is_new") == 1, epoch);
 	}
@@ -250,19 +251,20 @@ public class EventTable {
 	 * @return the claimed rows in the same order, also those that cannot be delivered;
 	 * the others are gone, or belong to another claim
 	 */
-	public List<Claim> claim(List<Head> heads, Duration lease, int attempts) {
+	public List<ClaimedEvent> claim(List<QueuedEvent> heads, Duration lease, int attempts) {
 		if (heads.isEmpty()) {
 			return List.of();
 		}
 		String columns = "lane, id, attempts, " + age()
 				+ EventRow.COLUMNS.replace("payload", within(attempts, "payload", "null"))
 					.replace("headers", within(attempts, "headers", "'{}'"));
-		List<Claim> claims;
+		List<ClaimedEvent> claims;
 		if (this.database.kind() == Database.POSTGRESQL) {
 			claims = claimAtOnce(heads, lease, columns);
 		}
 		else {
-			List<Head> claimed = this.database.runInTransaction((connection) -> claimEach(connection, heads, lease));
+			List<QueuedEvent> claimed = this.database
+				.runInTransaction((connection) -> claimEach(connection, heads, lease));
 			claims = read(claimed, columns);
 		}
 		// Without a connection: a cipher may need time, or one of its own.
@@ -280,18 +282,20 @@ public class EventTable {
 		return this.database.kind().millisSince("created_at") + " as age, ";
 	}
 
-	private Claim decrypt(Claim claim) {
-		return Claim.of(claim.lane(), this.encryption.decrypt(new EventRow(claim.event(), claim.undeliverable())),
-				claim.age(), claim.counted());
+	private ClaimedEvent decrypt(ClaimedEvent claim) {
+		return ClaimedEvent.of(claim.lane(),
+				this.encryption.decrypt(new EventRow(claim.event(), claim.undeliverable())), claim.age(),
+				claim.counted());
 	}
 
-	private static Claim claim(ResultSet row, int number) throws SQLException {
-		return Claim.of(row.getLong("lane"), EventRow.of(row), Duration.ofMillis(row.getLong("age")), true);
+	private static ClaimedEvent claim(ResultSet row, int number) throws SQLException {
+		return ClaimedEvent.of(row.getLong("lane"), EventRow.of(row), Duration.ofMillis(row.getLong("age")), true);
 	}
 
-	private List<Claim> claimAtOnce(List<Head> heads, Duration lease, String columns) {
-		boolean reads = heads.stream().mapToLong(Head::bytes).sum() <= READ_WITH_CLAIM;
-		List<Long[]> rows = List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts));
+	private List<ClaimedEvent> claimAtOnce(List<QueuedEvent> heads, Duration lease, String columns) {
+		boolean reads = heads.stream().mapToLong(QueuedEvent::bytes).sum() <= READ_WITH_CLAIM;
+		List<Long[]> rows = List.of(longs(heads, QueuedEvent::lane), longs(heads, QueuedEvent::id),
+				longs(heads, QueuedEvent::attempts));
 		String sql = "update " + this.tables.event() + " set attempts = attempts + 1, last_error = null, due_at = "
 				+ after(lease) + whereLocked(rows, isDue() + " = 1", "for update skip locked") + " returning "
 				+ (reads ? columns : "lane, id");
@@ -318,7 +322,7 @@ public class EventTable {
 	 * The transaction of a handler can lock its row for longer than the lease. MySQL
 	 * waits for it even if the row, which was read before, has had an attempt since.
 	 */
-	private boolean isUnlocked(Connection connection, Head head) {
+	private boolean isUnlocked(Connection connection, QueuedEvent head) {
 		boolean ofHandler = OutboxTopics.publisher(head.topic()).equals(OutboxTopics.HANDLERS);
 		if (head.attempts() == 0 && !(ofHandler && this.database.kind(connection) == Database.MYSQL)) {
 			return true;
@@ -330,15 +334,15 @@ public class EventTable {
 			.isEmpty();
 	}
 
-	private List<Head> claimEach(Connection connection, List<Head> all, Duration lease) {
-		List<Head> heads = all.stream().filter((head) -> isUnlocked(connection, head)).toList();
+	private List<QueuedEvent> claimEach(Connection connection, List<QueuedEvent> all, Duration lease) {
+		List<QueuedEvent> heads = all.stream().filter((head) -> isUnlocked(connection, head)).toList();
 		if (heads.isEmpty()) {
 			return heads;
 		}
 		String sql = "update " + this.tables.event() + " e set attempts = attempts + 1, last_error = null, due_at = "
 				+ after(lease) + " where lane = ? and id = ? and attempts = ? and " + isDue() + " = 1";
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			for (Head head : heads) {
+			for (QueuedEvent head : heads) {
 				Statements.bind(statement, parameters(head));
 				statement.addBatch();
 			}
@@ -358,21 +362,22 @@ public class EventTable {
 		}
 	}
 
-	private static List<Object> parameters(Head head) {
+	private static List<Object> parameters(QueuedEvent head) {
 		return List.of(head.lane(), head.id(), head.attempts());
 	}
 
 	/**
 	 * Reads rows that were claimed as they had been read.
 	 */
-	private List<Claim> read(List<Head> heads, String columns) {
+	private List<ClaimedEvent> read(List<QueuedEvent> heads, String columns) {
 		String sql = "select " + columns + " from " + this.tables.event()
 				+ " e where e.lane = %s and e.id = %s and e.attempts = %s";
 		if (this.database.kind() != Database.POSTGRESQL) {
 			return union(heads, sql.formatted("?", "?", "?"),
 					(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventTable::claim);
 		}
-		List<Long[]> rows = List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts));
+		List<Long[]> rows = List.of(longs(heads, QueuedEvent::lane), longs(heads, QueuedEvent::id),
+				longs(heads, QueuedEvent::attempts));
 		return this.database.runAtOnce(
 				"select r.* from " + OutboxDatabase.rows(rows) + " c(lane, id, attempts) cross join lateral ("
 						+ sql.formatted("c.lane", "c.id", "c.attempts + 1") + " limit 1) r",
@@ -384,7 +389,7 @@ public class EventTable {
 	 * @param claims in any order
 	 * @return how many were still claimed by these attempts
 	 */
-	public int delete(List<Claim> claims) {
+	public int delete(List<ClaimedEvent> claims) {
 		String sql = "delete from " + this.tables.event();
 		int deleted = settle(sql, claims);
 		// A statement of PostgreSQL misses what another transaction has changed
@@ -401,7 +406,7 @@ public class EventTable {
 	 * @return the evidence for {@link #deleteInTransaction}, or {@code null} if the row
 	 * is locked, or no longer claimed by these attempts
 	 */
-	public @Nullable Object lockInTransaction(Claim claim, Duration longest) {
+	public @Nullable Object lockInTransaction(ClaimedEvent claim, Duration longest) {
 		String row = " from " + this.tables.event()
 				+ " where lane = ? and id = ? and attempts = ? for update skip locked";
 		if (this.database.join(this.database::kind) != Database.POSTGRESQL) {
@@ -424,8 +429,8 @@ public class EventTable {
 	 * @return those that are still claimed by these attempts and not locked, or
 	 * {@code null} if none is
 	 */
-	public @Nullable Lock lockInTransaction(List<Claim> claims, Duration longest) {
-		List<Claim> sorted = claims.stream().sorted(ORDER).toList();
+	public @Nullable Lock lockInTransaction(List<ClaimedEvent> claims, Duration longest) {
+		List<ClaimedEvent> sorted = claims.stream().sorted(ORDER).toList();
 		if (sorted.size() == 1) {
 			Object evidence = lockInTransaction(sorted.get(0), longest);
 			return (evidence != null) ? new Lock(sorted, evidence) : null;
@@ -433,7 +438,7 @@ public class EventTable {
 		if (this.database.join(this.database::kind) != Database.POSTGRESQL) {
 			String sql = "select id from " + this.tables.event()
 					+ " where lane = ? and id = ? and attempts = ? for update skip locked";
-			List<Claim> locked = this.database.join((connection) -> sorted.stream()
+			List<ClaimedEvent> locked = this.database.join((connection) -> sorted.stream()
 				.filter((claim) -> !Statements.query(connection, sql, parameters(claim), (row, number) -> number)
 					.isEmpty())
 				.toList());
@@ -463,7 +468,7 @@ public class EventTable {
 	 * @return the event, or {@code null} if the row is gone, not due, of another topic,
 	 * locked, or has had an attempt; the transaction can only be rolled back then
 	 */
-	public @Nullable Lock lockUnclaimed(Head head, Duration longest) {
+	public @Nullable Lock lockUnclaimed(QueuedEvent head, Duration longest) {
 		String sql = "select txid_current() as transaction, lane, id, attempts + 1 as attempts, " + age()
 				+ EventRow.COLUMNS + " from " + this.tables.event() + " e where lane = ? and id = ? and topic = ? and "
 				+ NEW + " and " + isDue() + " = 1 for update skip locked";
@@ -481,7 +486,8 @@ public class EventTable {
 	}
 
 	private static Lock unclaimed(ResultSet row, int number) throws SQLException {
-		Claim claim = Claim.of(row.getLong("lane"), EventRow.of(row), Duration.ofMillis(row.getLong("age")), false);
+		ClaimedEvent claim = ClaimedEvent.of(row.getLong("lane"), EventRow.of(row),
+				Duration.ofMillis(row.getLong("age")), false);
 		return new Lock(List.of(claim), row.getLong("transaction"));
 	}
 
@@ -544,7 +550,7 @@ public class EventTable {
 	 * @param lock the evidence of its lock
 	 * @return {@code false} if it is another transaction, or another row
 	 */
-	public boolean deleteInTransaction(Claim claim, Object lock) {
+	public boolean deleteInTransaction(ClaimedEvent claim, Object lock) {
 		String delete = "delete from " + this.tables.event() + " where lane = ? and id = ? and attempts = ? and ";
 		List<Object> parameters = new ArrayList<>(
 				List.of(claim.lane(), claim.id(), claim.counted() ? claim.attempts() : claim.attempts() - 1));
@@ -567,7 +573,7 @@ public class EventTable {
 	 * @return {@code false} if it is another transaction, or a row is gone
 	 */
 	public boolean deleteInTransaction(Lock lock) {
-		List<Claim> claims = lock.claims();
+		List<ClaimedEvent> claims = lock.claims();
 		if (claims.size() == 1 || lock.evidence() instanceof UUID) {
 			return claims.stream().allMatch((claim) -> deleteInTransaction(claim, lock.evidence()));
 		}
@@ -584,8 +590,9 @@ public class EventTable {
 		return Boolean.TRUE.equals(this.showsLocks) ? " and " + LOCKED_HERE : "";
 	}
 
-	private static List<Long[]> columns(List<Claim> claims) {
-		return List.of(longs(claims, Claim::lane), longs(claims, Claim::id), longs(claims, Claim::attempts));
+	private static List<Long[]> columns(List<ClaimedEvent> claims) {
+		return List.of(longs(claims, ClaimedEvent::lane), longs(claims, ClaimedEvent::id),
+				longs(claims, ClaimedEvent::attempts));
 	}
 
 	/**
@@ -641,18 +648,18 @@ public class EventTable {
 	 * @param claims in any order
 	 * @return how many were still claimed by these attempts
 	 */
-	public int release(List<Claim> claims) {
+	public int release(List<ClaimedEvent> claims) {
 		String reason = (this.database.kind() == Database.POSTGRESQL)
 				? ", last_error = case when topic like '" + OutboxTopics.HANDLERS + ":%' then '" + RELEASED + "' end"
 				: "";
 		return settle("update " + this.tables.event() + " set attempts = attempts - 1, due_at = null" + reason, claims);
 	}
 
-	private int settle(String change, List<Claim> claims) {
+	private int settle(String change, List<ClaimedEvent> claims) {
 		if (claims.isEmpty()) {
 			return 0;
 		}
-		List<Claim> sorted = claims.stream().sorted(ORDER).toList();
+		List<ClaimedEvent> sorted = claims.stream().sorted(ORDER).toList();
 		if (this.database.kind() == Database.POSTGRESQL) {
 			List<Long[]> rows = columns(sorted);
 			return this.database.runAtOnce(change + whereLocked(rows, "true", "for update"), rows,
@@ -706,13 +713,13 @@ public class EventTable {
 	 * @param failures in any order
 	 * @return how many were still claimed by these attempts
 	 */
-	public int bury(List<Failure> failures) {
+	public int moveToDead(List<Failure> failures) {
 		String lock = "update " + this.tables.event()
 				+ " set last_error = ? where lane = ? and id = ? and attempts = ?";
 		return failures.isEmpty() ? 0 : this.database.runInTransaction((connection) -> {
 			int buried = 0;
 			for (Failure failure : sorted(failures)) {
-				Claim claim = failure.claim();
+				ClaimedEvent claim = failure.claim();
 				if (Statements.update(connection, lock, failure.reason(), claim.lane(), claim.id(),
 						claim.attempts()) == 1) {
 					toDead(connection, this.tables, claim.lane(), claim.id(), 1);
@@ -836,8 +843,8 @@ public class EventTable {
 		long id = rows.getLong("id");
 		String topic = rows.getString("topic");
 		long bytes = rows.getLong("bytes");
-		return new Row(lane, id, topic, (bytes < 0) ? null : new Head(lane, id, rows.getInt("attempts"), topic, null,
-				bytes, true, rows.getInt("settled") == 1, rows.getInt("is_new") == 1, null));
+		return new Row(lane, id, topic, (bytes < 0) ? null : new QueuedEvent(lane, id, rows.getInt("attempts"), topic,
+				null, bytes, true, rows.getInt("settled") == 1, rows.getInt("is_new") == 1, null));
 	}
 
 	private static Chunk chunk(ResultSet rows, int limit, Predicate<String> served) throws SQLException {
@@ -878,7 +885,7 @@ public class EventTable {
 		return failures.stream().sorted(Comparator.comparing(Failure::claim, ORDER)).toList();
 	}
 
-	private static List<Object> parameters(Claim claim) {
+	private static List<Object> parameters(ClaimedEvent claim) {
 		return List.of(claim.lane(), claim.id(), claim.attempts());
 	}
 
@@ -922,7 +929,7 @@ public class EventTable {
 	 * @param alone the row as it was appended, if its lane is its own because the event
 	 * has no key: it can be claimed without looking for the first row of the lane
 	 */
-	public record Row(long lane, long id, String topic, @Nullable Head alone) {
+	public record Row(long lane, long id, String topic, @Nullable QueuedEvent alone) {
 
 		/**
 		 * Creates the place of an event in a lane that others may share.
@@ -941,7 +948,7 @@ public class EventTable {
 	 *
 	 * @param above only rows above this one; 0 for all
 	 */
-	public record Look(long lane, long above) {
+	public record LaneQuery(long lane, long above) {
 	}
 
 	/**
@@ -957,8 +964,8 @@ public class EventTable {
 	 * @param epoch of the table: ids that start again do so in another one; {@code null}
 	 * if the database cannot tell
 	 */
-	public record Head(long lane, long id, int attempts, String topic, @Nullable String key, long bytes, boolean due,
-			boolean settled, boolean isNew, @Nullable String epoch) {
+	public record QueuedEvent(long lane, long id, int attempts, String topic, @Nullable String key, long bytes,
+			boolean due, boolean settled, boolean isNew, @Nullable String epoch) {
 
 		/**
 		 * The primary key of the row: ids can be equal in several lanes, as those of
@@ -981,11 +988,11 @@ public class EventTable {
 	 * database
 	 * @param counted whether the row has this attempt; {@code false} if it is only locked
 	 */
-	public record Claim(long lane, SerializedEvent event, @Nullable Outcome undeliverable, Duration age,
+	public record ClaimedEvent(long lane, SerializedEvent event, @Nullable Outcome undeliverable, Duration age,
 			boolean counted) {
 
-		static Claim of(long lane, EventRow row, Duration age, boolean counted) {
-			return new Claim(lane, row.event(), row.unreadable(), age, counted);
+		static ClaimedEvent of(long lane, EventRow row, Duration age, boolean counted) {
+			return new ClaimedEvent(lane, row.event(), row.unreadable(), age, counted);
 		}
 
 		/**
@@ -1012,7 +1019,7 @@ public class EventTable {
 	 * @param claims the events, with the attempt that begins
 	 * @param evidence what proves the lock
 	 */
-	public record Lock(List<Claim> claims, Object evidence) {
+	public record Lock(List<ClaimedEvent> claims, Object evidence) {
 	}
 
 	/**
@@ -1023,7 +1030,7 @@ public class EventTable {
 	 * blocked or dead one
 	 * @param counted whether the attempt counts
 	 */
-	public record Failure(Claim claim, String reason, Duration delay, boolean counted) {
+	public record Failure(ClaimedEvent claim, String reason, Duration delay, boolean counted) {
 
 		private static final Duration MAX_DELAY = Duration.ofDays(36_500);
 
@@ -1035,7 +1042,7 @@ public class EventTable {
 		 * @param reason a sentence for operators
 		 * @param delay until the next attempt
 		 */
-		public Failure(Claim claim, String reason, Duration delay) {
+		public Failure(ClaimedEvent claim, String reason, Duration delay) {
 			this(claim, reason, delay, true);
 		}
 

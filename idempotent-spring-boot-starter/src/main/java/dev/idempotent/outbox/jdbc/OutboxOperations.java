@@ -292,7 +292,7 @@ public final class OutboxOperations implements TopicControl {
 	 */
 	static boolean isOrdered(ResultSet row) throws SQLException {
 		String key = row.getString("event_key");
-		return key != null && Lanes.of(row.getString("topic"), key) == row.getLong("lane");
+		return key != null && LaneHash.of(row.getString("topic"), key) == row.getLong("lane");
 	}
 
 	/**

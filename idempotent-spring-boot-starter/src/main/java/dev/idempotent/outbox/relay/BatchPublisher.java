@@ -14,7 +14,7 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +36,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 
 	private final OutboxPublisher publisher;
 
-	private final Circuits circuits;
+	private final CircuitBreakers circuits;
 
 	private final Map<List<Long>, Suspect> suspects = new LinkedHashMap<>() {
 
@@ -47,13 +47,13 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 
 	};
 
-	BatchPublisher(OutboxPublisher publisher, Circuits circuits) {
+	BatchPublisher(OutboxPublisher publisher, CircuitBreakers circuits) {
 		this.publisher = publisher;
 		this.circuits = circuits;
 	}
 
 	@Override
-	public void send(List<Claim> claims, BooleanSupplier sending, Settlement settlement) {
+	public void send(List<ClaimedEvent> claims, BooleanSupplier sending, BatchSettlement settlement) {
 		List<Outcome> outcomes = publish(claims, sending);
 		for (int i = 0; i < claims.size(); i++) {
 			settlement.add(claims.get(i), outcomes.get(i));
@@ -72,11 +72,11 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 	 * @param sending whether there is time to send events
 	 * @return the outcome of each, in the same order
 	 */
-	List<Outcome> publish(List<Claim> claims, BooleanSupplier sending) {
+	List<Outcome> publish(List<ClaimedEvent> claims, BooleanSupplier sending) {
 		if (claims.size() == 1 && isSuspect(claims.get(0).place())) {
 			return List.of(publishSuspect(claims.get(0), sending));
 		}
-		List<Outcome> outcomes = publishOrHalve(claims.stream().map(Claim::event).toList(), sending);
+		List<Outcome> outcomes = publishOrHalve(claims.stream().map(ClaimedEvent::event).toList(), sending);
 		record(claims, outcomes);
 		return outcomes;
 	}
@@ -86,11 +86,11 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 	 * topic do, is at fault: the attempt counts, unless the publisher excludes this, and
 	 * the destination stays available. Otherwise only its destination may be unavailable.
 	 */
-	private Outcome publishSuspect(Claim claim, BooleanSupplier sending) {
+	private Outcome publishSuspect(ClaimedEvent claim, BooleanSupplier sending) {
 		boolean evidence = hasEvidence(claim);
-		List<Claim> single = List.of(claim);
+		List<ClaimedEvent> single = List.of(claim);
 		Outcome outcome = publishOrHalve(List.of(claim.event()), sending).get(0);
-		if (outcome instanceof Outcome.Unavailable unavailable && outcome != Settlement.NOT_SENT) {
+		if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchSettlement.NOT_SENT) {
 			if (evidence) {
 				recordSuspects(single, List.of(outcome));
 				return this.publisher.canEventPreventResponse()
@@ -108,25 +108,25 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 	/**
 	 * Whether other events of the same topic got a response since this one got none.
 	 */
-	private boolean hasEvidence(Claim claim) {
+	private boolean hasEvidence(ClaimedEvent claim) {
 		synchronized (this.suspects) {
 			Suspect suspect = this.suspects.get(claim.place());
 			return suspect != null && suspect.evidence();
 		}
 	}
 
-	private void record(List<Claim> claims, List<Outcome> outcomes) {
-		List<Claim> sent = new ArrayList<>();
+	private void record(List<ClaimedEvent> claims, List<Outcome> outcomes) {
+		List<ClaimedEvent> sent = new ArrayList<>();
 		List<Outcome> results = new ArrayList<>();
 		for (int i = 0; i < claims.size(); i++) {
-			if (outcomes.get(i) != Settlement.NOT_SENT) {
+			if (outcomes.get(i) != BatchSettlement.NOT_SENT) {
 				sent.add(claims.get(i));
 				results.add(outcomes.get(i));
 			}
 		}
 		if (!sent.isEmpty()) {
 			recordSuspects(sent, results);
-			this.circuits.record(sent.stream().map(Claim::event).toList(), results);
+			this.circuits.record(sent.stream().map(ClaimedEvent::event).toList(), results);
 		}
 	}
 
@@ -135,7 +135,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 	 * is evidence against the suspects of its topic, until another event of the topic
 	 * gets no response: then the destination may be at fault.
 	 */
-	private void recordSuspects(List<Claim> claims, List<Outcome> outcomes) {
+	private void recordSuspects(List<ClaimedEvent> claims, List<Outcome> outcomes) {
 		Set<String> answered = new HashSet<>();
 		Set<String> silent = new HashSet<>();
 		Map<String, List<Long>> first = new LinkedHashMap<>();
@@ -163,7 +163,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 
 	private List<Outcome> publishOrHalve(List<SerializedEvent> events, BooleanSupplier sending) {
 		if (events.isEmpty() || !sending.getAsBoolean()) {
-			return Collections.nCopies(events.size(), Settlement.NOT_SENT);
+			return Collections.nCopies(events.size(), BatchSettlement.NOT_SENT);
 		}
 		try {
 			return ordered(events, this.publisher.publish(events));
@@ -192,7 +192,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 		for (int i = 0; i < outcomes.size(); i++) {
 			Outcome outcome = Objects.requireNonNullElse(outcomes.get(i), MISSING);
 			if (!(outcome instanceof Outcome.Delivered) && !stopsAt(events.get(i), stopped)) {
-				outcome = Settlement.NOT_SENT;
+				outcome = BatchSettlement.NOT_SENT;
 			}
 			ordered.add(outcome);
 		}
@@ -227,7 +227,7 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 		int next = 0;
 		for (SerializedEvent event : second) {
 			boolean sent = next < rest.size() && rest.get(next) == event;
-			outcomes.add(sent ? published.get(next++) : Settlement.NOT_SENT);
+			outcomes.add(sent ? published.get(next++) : BatchSettlement.NOT_SENT);
 		}
 		return outcomes;
 	}

@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,7 +68,7 @@ public interface EventHandler {
 	 * @return the outcome; unavailable if the handler was not called, and
 	 * {@link #leftToOthers} if this version cannot read the event
 	 */
-	Outcome handle(Claim claim, Consumer<Throwable> failures);
+	Outcome handle(ClaimedEvent claim, Consumer<Throwable> failures);
 
 	/**
 	 * Whether the first attempt of an event can do without a claim: the transaction of
@@ -88,7 +88,7 @@ public interface EventHandler {
 	 * @return the event with the outcome, or {@code null} if the handler was not called:
 	 * the row is not as it was read, locked, or cannot be locked
 	 */
-	default @Nullable Attempt handleUnclaimed(Head head, Consumer<Throwable> failures) {
+	default @Nullable Attempt handleUnclaimed(QueuedEvent head, Consumer<Throwable> failures) {
 		throw new UnsupportedOperationException("Each attempt is to be claimed");
 	}
 
@@ -107,7 +107,7 @@ public interface EventHandler {
 	 * @param failures as for {@link #handle}
 	 * @return the outcome of each, as for {@link #handle}, in the same order
 	 */
-	default List<Outcome> handleTogether(List<Claim> claims, Consumer<Throwable> failures) {
+	default List<Outcome> handleTogether(List<ClaimedEvent> claims, Consumer<Throwable> failures) {
 		return claims.stream().map((claim) -> handle(claim, failures)).toList();
 	}
 
@@ -135,7 +135,7 @@ public interface EventHandler {
 	 * @param claim the event, whose row does not have the attempt
 	 * @param outcome how it has ended
 	 */
-	record Attempt(Claim claim, Outcome outcome) {
+	record Attempt(ClaimedEvent claim, Outcome outcome) {
 	}
 
 }

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 
 /**
  * Lets a handler handle events together. If they fail, each half of them is tried, so
@@ -45,7 +45,7 @@ final class HandlerBatches {
 	 * @param sending whether there is time to begin
 	 * @return the outcome of each, in the same order
 	 */
-	List<Outcome> handle(List<Claim> claims, BooleanSupplier sending) {
+	List<Outcome> handle(List<ClaimedEvent> claims, BooleanSupplier sending) {
 		List<Outcome> outcomes = handle(claims, sending, new FailureStreak());
 		synchronized (this.suspects) {
 			for (int i = 0; i < claims.size() && !this.suspects.isEmpty(); i++) {
@@ -69,9 +69,9 @@ final class HandlerBatches {
 	/**
 	 * If events fail one by one, so would the rest.
 	 */
-	private List<Outcome> handle(List<Claim> claims, BooleanSupplier sending, FailureStreak alone) {
+	private List<Outcome> handle(List<ClaimedEvent> claims, BooleanSupplier sending, FailureStreak alone) {
 		if (claims.isEmpty() || alone.isOutage() || !sending.getAsBoolean()) {
-			return Collections.nCopies(claims.size(), Settlement.NOT_SENT);
+			return Collections.nCopies(claims.size(), BatchSettlement.NOT_SENT);
 		}
 		List<Outcome> outcomes = this.handler.handleTogether(claims, this.failures);
 		List<Integer> failed = IntStream.range(0, claims.size())
@@ -87,7 +87,7 @@ final class HandlerBatches {
 		return (failed.size() > 1) ? handleHalves(claims, outcomes, failed, sending, alone) : outcomes;
 	}
 
-	private List<Outcome> handleHalves(List<Claim> claims, List<Outcome> outcomes, List<Integer> failed,
+	private List<Outcome> handleHalves(List<ClaimedEvent> claims, List<Outcome> outcomes, List<Integer> failed,
 			BooleanSupplier sending, FailureStreak alone) {
 		List<Outcome> all = new ArrayList<>(outcomes);
 		int middle = failed.size() / 2;
@@ -107,12 +107,12 @@ final class HandlerBatches {
 	 * If none of the events that have failed together is found, suspects those that were
 	 * not handled since.
 	 */
-	private void suspect(List<Claim> claims, List<Outcome> outcomes) {
+	private void suspect(List<ClaimedEvent> claims, List<Outcome> outcomes) {
 		synchronized (this.suspects) {
 			boolean found = outcomes.stream().anyMatch(Outcome.Retry.class::isInstance)
 					|| claims.stream().anyMatch((claim) -> this.suspects.containsKey(claim.place()));
 			for (int i = 0; i < claims.size() && !found; i++) {
-				if (outcomes.get(i) == Settlement.NOT_SENT) {
+				if (outcomes.get(i) == BatchSettlement.NOT_SENT) {
 					this.suspects.put(claims.get(i).place(), true);
 				}
 			}

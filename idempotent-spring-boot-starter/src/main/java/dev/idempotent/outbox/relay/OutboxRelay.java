@@ -28,8 +28,8 @@ import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
-import dev.idempotent.outbox.relay.Settlement.Rules;
-import dev.idempotent.outbox.relay.WakeSet.Wake;
+import dev.idempotent.outbox.relay.BatchSettlement.Rules;
+import dev.idempotent.outbox.relay.LaneQueue.LaneSignal;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -281,7 +281,7 @@ public final class OutboxRelay {
 
 		private final PausedTopics paused;
 
-		private final Scan scan;
+		private final TableScanner scan;
 
 		private final List<Thread> threads = new ArrayList<>();
 
@@ -298,7 +298,7 @@ public final class OutboxRelay {
 			this.table = relay.rules.table();
 			this.requirements = relay.requirements;
 			this.paused = new PausedTopics(relay.control, relay.requirements, this::lookForAll);
-			this.scan = new Scan(this.table, this.workers, this.paused, this.settings.scanInterval());
+			this.scan = new TableScanner(this.table, this.workers, this.paused, this.settings.scanInterval());
 			for (OutboxPublisher publisher : relay.publishers) {
 				this.workers.put(publisher.prefix(),
 						new PublisherWorkers(publisher, relay.rules, this.paused, observer, this::lookForAll));
@@ -317,7 +317,7 @@ public final class OutboxRelay {
 			for (Row row : rows) {
 				PublisherWorkers publisher = PublisherWorkers.of(row.topic(), this.workers);
 				if (publisher != null) {
-					boolean unused = publisher.wake(Wake.of(row, committed));
+					boolean unused = publisher.wake(LaneSignal.of(row, committed));
 				}
 			}
 		}

@@ -29,13 +29,13 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
-import dev.idempotent.outbox.jdbc.EventTable.Look;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.LaneQuery;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.relay.EventHandler.Attempt;
-import dev.idempotent.outbox.relay.Settlement.Rules;
-import dev.idempotent.outbox.relay.WakeSet.Wake;
+import dev.idempotent.outbox.relay.BatchSettlement.Rules;
+import dev.idempotent.outbox.relay.LaneQueue.LaneSignal;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,9 +87,9 @@ final class PublisherWorkers {
 
 	private final PausedTopics paused;
 
-	private final WakeSet wakes = new WakeSet(REMEMBERED_LANES);
+	private final LaneQueue wakes = new LaneQueue(REMEMBERED_LANES);
 
-	private final Circuits circuits;
+	private final CircuitBreakers circuits;
 
 	private final Sender sender;
 
@@ -161,7 +161,7 @@ final class PublisherWorkers {
 		this.settings = rules.settings();
 		this.paused = paused;
 		this.observer = observer;
-		this.circuits = new Circuits(this.publisher, paused, this.wakes, onRecovery);
+		this.circuits = new CircuitBreakers(this.publisher, paused, this.wakes, onRecovery);
 		this.sender = new BatchPublisher(publisher, this.circuits);
 		this.batchSize = this.settings.batchSize();
 		this.lease = this.settings.lease();
@@ -188,13 +188,13 @@ final class PublisherWorkers {
 		this.settings = rules.settings();
 		this.paused = paused;
 		this.observer = observer;
-		this.circuits = new Circuits(this.publisher, paused, this.wakes, onRecovery);
+		this.circuits = new CircuitBreakers(this.publisher, paused, this.wakes, onRecovery);
 		this.together = handler.batch() > 1;
 		HandlerBatches batches = new HandlerBatches(handler, failures);
 		this.sender = new Sender() {
 
 			@Override
-			public void send(List<Claim> claims, BooleanSupplier sending, Settlement settlement) {
+			public void send(List<ClaimedEvent> claims, BooleanSupplier sending, BatchSettlement settlement) {
 				handle(handler, batches, claims, sending, settlement);
 			}
 
@@ -225,7 +225,7 @@ final class PublisherWorkers {
 		return this.threads;
 	}
 
-	Circuits circuits() {
+	CircuitBreakers circuits() {
 		return this.circuits;
 	}
 
@@ -234,7 +234,7 @@ final class PublisherWorkers {
 	 * lanes to look at.
 	 * @return {@code false} if there are too many
 	 */
-	boolean wake(Wake wake) {
+	boolean wake(LaneSignal wake) {
 		return this.draining || this.left.contains(wake.lane(), wake.row()) || keepsBack(wake) || this.wakes.add(wake);
 	}
 
@@ -242,7 +242,7 @@ final class PublisherWorkers {
 	 * Whether the topic is paused or unavailable. If it is unavailable, the lane is kept
 	 * for a probe.
 	 */
-	boolean keepsBack(Wake wake) {
+	boolean keepsBack(LaneSignal wake) {
 		return this.paused.contains(wake.topic())
 				|| (!this.circuits.isClosed(wake.topic()) && this.circuits.keep(wake));
 	}
@@ -353,8 +353,8 @@ final class PublisherWorkers {
 	}
 
 	private boolean deliverWoken(int most) {
-		List<Wake> woken = this.wakes.take(most);
-		Map<Long, Wake> lanes = new TreeMap<>();
+		List<LaneSignal> woken = this.wakes.take(most);
+		Map<Long, LaneSignal> lanes = new TreeMap<>();
 		woken.stream().filter((wake) -> !keepsBack(wake)).forEach((wake) -> lanes.put(wake.lane(), wake));
 		if (lanes.isEmpty() || this.abandoned) {
 			return false;
@@ -364,7 +364,7 @@ final class PublisherWorkers {
 		return true;
 	}
 
-	private void wakeAgainIfItFails(Collection<Wake> lanes, Runnable delivery) {
+	private void wakeAgainIfItFails(Collection<LaneSignal> lanes, Runnable delivery) {
 		try {
 			delivery.run();
 		}
@@ -382,7 +382,7 @@ final class PublisherWorkers {
 	 * @return whether there was one
 	 */
 	boolean probe() throws InterruptedException {
-		Wake wake = this.circuits.awaitProbe(MAX_WAIT);
+		LaneSignal wake = this.circuits.awaitProbe(MAX_WAIT);
 		if (wake == null || this.draining) {
 			return false;
 		}
@@ -401,18 +401,18 @@ final class PublisherWorkers {
 	 * Lets a handler handle the first event of a lane on the calling thread.
 	 */
 	void handle(Row row) {
-		deliver(Map.of(row.lane(), Wake.of(row, 0).fromStart()), 1, false);
+		deliver(Map.of(row.lane(), LaneSignal.of(row, 0).fromStart()), 1, false);
 		boolean unused = runNext(this.ready.poll());
 	}
 
-	private void deliver(Map<Long, Wake> lanes, int limit, boolean probe) {
-		List<Head> batch = new ArrayList<>();
-		List<Head> suspects = new ArrayList<>();
+	private void deliver(Map<Long, LaneSignal> lanes, int limit, boolean probe) {
+		List<QueuedEvent> batch = new ArrayList<>();
+		List<QueuedEvent> suspects = new ArrayList<>();
 		long bytes = 0;
 		// Asked first, because what is read then shows which rows need a claim.
 		boolean unclaimed = this.handler != null && this.handler.handlesUnclaimed();
-		for (List<Head> rows : first(lanes, limit)) {
-			Head head = rows.get(0);
+		for (List<QueuedEvent> rows : first(lanes, limit)) {
+			QueuedEvent head = rows.get(0);
 			if (this.handling.contains(head.place())) {
 				continue;
 			}
@@ -430,7 +430,7 @@ final class PublisherWorkers {
 				batch = new ArrayList<>();
 				bytes = 0;
 			}
-			for (Head row : rows) {
+			for (QueuedEvent row : rows) {
 				if (!row.due() || isSuspect(row) || !fits(row, batch, bytes)) {
 					break;
 				}
@@ -446,7 +446,7 @@ final class PublisherWorkers {
 	 * Claims a row alone, because its last attempt may have ended its process, or kept
 	 * others from getting a response.
 	 */
-	private void attemptAlone(Head head, Map<Long, Wake> lanes, boolean probe) {
+	private void attemptAlone(QueuedEvent head, Map<Long, LaneSignal> lanes, boolean probe) {
 		Runnable attempt = () -> settle(claim(List.of(head), probe), lanes);
 		if (this.handler == null || this.sender.isSuspect(head.place())) {
 			attempt.run();
@@ -456,11 +456,11 @@ final class PublisherWorkers {
 		}
 	}
 
-	private boolean isSuspect(Head row) {
+	private boolean isSuspect(QueuedEvent row) {
 		return !row.settled() || this.sender.isSuspect(row.place());
 	}
 
-	private boolean fits(Head row, List<Head> batch, long bytes) {
+	private boolean fits(QueuedEvent row, List<QueuedEvent> batch, long bytes) {
 		return batch.isEmpty()
 				|| (batch.size() < this.batchSize && bytes + row.bytes() <= this.settings.batchMemory().toBytes());
 	}
@@ -469,26 +469,26 @@ final class PublisherWorkers {
 	 * The first rows of the lanes whose first row is due. An event without a key, alone
 	 * in its lane, is not read before it is claimed.
 	 */
-	private Collection<List<Head>> first(Map<Long, Wake> lanes, int limit) {
+	private Collection<List<QueuedEvent>> first(Map<Long, LaneSignal> lanes, int limit) {
 		Map<Long, LastDelivered> behind = behind(lanes);
-		Map<Long, List<Head>> first = new TreeMap<>();
-		List<Look> looks = new ArrayList<>();
+		Map<Long, List<QueuedEvent>> first = new TreeMap<>();
+		List<LaneQuery> looks = new ArrayList<>();
 		lanes.forEach((lane, wake) -> {
 			if (wake.alone() != null) {
 				first.put(lane, List.of(wake.alone()));
 				return;
 			}
 			LastDelivered delivered = behind.get(lane);
-			looks.add(new Look(lane, (delivered != null) ? Math.min(wake.row() - 1, delivered.row().id()) : 0));
+			looks.add(new LaneQuery(lane, (delivered != null) ? Math.min(wake.row() - 1, delivered.row().id()) : 0));
 		});
 		if (!looks.isEmpty()) {
 			first.putAll(byLane(this.table.heads(looks, limit)));
 		}
-		List<Look> again = new ArrayList<>();
+		List<LaneQuery> again = new ArrayList<>();
 		behind.forEach((lane, delivered) -> {
-			List<Head> rows = first.get(lane);
+			List<QueuedEvent> rows = first.get(lane);
 			if (rows != null && !delivered.isFollowedBy(rows.get(0))) {
-				again.add(new Look(lane, 0));
+				again.add(new LaneQuery(lane, 0));
 			}
 			else if (rows != null) {
 				rows.removeIf((row) -> !delivered.isFollowedBy(row));
@@ -506,7 +506,7 @@ final class PublisherWorkers {
 	 * The delivered events behind which to look, because a search from the first row
 	 * would read deleted rows that an old snapshot keeps.
 	 */
-	private Map<Long, LastDelivered> behind(Map<Long, Wake> lanes) {
+	private Map<Long, LastDelivered> behind(Map<Long, LaneSignal> lanes) {
 		Map<Long, LastDelivered> behind = new HashMap<>();
 		synchronized (this.lastDelivered) {
 			lanes.forEach((lane, wake) -> {
@@ -519,8 +519,8 @@ final class PublisherWorkers {
 		return behind;
 	}
 
-	private static Map<Long, List<Head>> byLane(List<Head> heads) {
-		Map<Long, List<Head>> lanes = new TreeMap<>();
+	private static Map<Long, List<QueuedEvent>> byLane(List<QueuedEvent> heads) {
+		Map<Long, List<QueuedEvent>> lanes = new TreeMap<>();
 		heads.forEach((head) -> lanes.computeIfAbsent(head.lane(), (lane) -> new ArrayList<>()).add(head));
 		return lanes;
 	}
@@ -529,7 +529,7 @@ final class PublisherWorkers {
 	 * Claims rows by one statement. Those of a publisher are one attempt.
 	 * @param probe whether to send to unavailable destinations, too
 	 */
-	private void attempt(List<Head> heads, Map<Long, Wake> lanes, boolean probe) {
+	private void attempt(List<QueuedEvent> heads, Map<Long, LaneSignal> lanes, boolean probe) {
 		Claimed claimed = claim(heads, probe);
 		if (this.together && claimed.claims().isEmpty()) {
 			return;
@@ -538,9 +538,11 @@ final class PublisherWorkers {
 		attempts.forEach((attempt) -> begin(attempt.heads(), lanes, () -> settle(attempt, lanes)));
 	}
 
-	private void begin(List<Head> heads, Map<Long, Wake> lanes, Runnable attempt) {
+	private void begin(List<QueuedEvent> heads, Map<Long, LaneSignal> lanes, Runnable attempt) {
 		if (this.handler != null) {
-			List<Wake> own = heads.stream().map((head) -> Objects.requireNonNull(lanes.get(head.lane()))).toList();
+			List<LaneSignal> own = heads.stream()
+				.map((head) -> Objects.requireNonNull(lanes.get(head.lane())))
+				.toList();
 			this.ready.add(() -> wakeAgainIfItFails(own, attempt));
 		}
 		else {
@@ -548,16 +550,16 @@ final class PublisherWorkers {
 		}
 	}
 
-	private List<Head> sendable(List<Head> heads, boolean probe) {
+	private List<QueuedEvent> sendable(List<QueuedEvent> heads, boolean probe) {
 		return heads.stream()
 			.filter((head) -> !this.abandoned && serves(head.topic()) && !this.left.contains(head.lane(), head.id()))
 			.filter((head) -> probe ? !this.paused.contains(head.topic())
-					: !keepsBack(new Wake(head.lane(), head.id(), head.topic(), 0)))
+					: !keepsBack(new LaneSignal(head.lane(), head.id(), head.topic(), 0)))
 			.toList();
 	}
 
-	private Claimed claim(List<Head> heads, boolean probe) {
-		List<Head> sendable = sendable(heads, probe);
+	private Claimed claim(List<QueuedEvent> heads, boolean probe) {
+		List<QueuedEvent> sendable = sendable(heads, probe);
 		long begin = System.nanoTime();
 		return new Claimed(sendable, this.table.claim(sendable, this.lease, this.rules.attempts()), begin);
 	}
@@ -572,10 +574,10 @@ final class PublisherWorkers {
 	/**
 	 * Publishes claimed rows and settles them.
 	 */
-	private void settle(Claimed claimed, Map<Long, Wake> lanes) {
+	private void settle(Claimed claimed, Map<Long, LaneSignal> lanes) {
 		long nanos = this.lease.toNanos();
-		Settlement settlement = new Settlement(this.rules);
-		List<Claim> claims = unbroken(claimed.heads(), claimed.claims(), settlement);
+		BatchSettlement settlement = new BatchSettlement(this.rules);
+		List<ClaimedEvent> claims = unbroken(claimed.heads(), claimed.claims(), settlement);
 		BooleanSupplier sending = () -> !this.abandoned && System.nanoTime() - claimed.begin() < nanos / 2;
 		long start = System.nanoTime();
 		if (!claims.isEmpty()) {
@@ -592,12 +594,12 @@ final class PublisherWorkers {
 	 * Lets the handler handle claimed rows, without those that another thread of this
 	 * process still handles.
 	 */
-	private void handle(EventHandler own, HandlerBatches batches, List<Claim> claims, BooleanSupplier sending,
-			Settlement settlement) {
-		List<Claim> begun = new ArrayList<>();
+	private void handle(EventHandler own, HandlerBatches batches, List<ClaimedEvent> claims, BooleanSupplier sending,
+			BatchSettlement settlement) {
+		List<ClaimedEvent> begun = new ArrayList<>();
 		List<Outcome> outcomes;
 		try {
-			for (Claim claim : claims) {
+			for (ClaimedEvent claim : claims) {
 				if (this.handling.add(claim.place())) {
 					begun.add(claim);
 				}
@@ -619,7 +621,7 @@ final class PublisherWorkers {
 	 * Whether a row needs no claim: it has had no attempt. That of a large event is
 	 * counted before its payload is read.
 	 */
-	private static boolean canDoWithoutClaim(Head head) {
+	private static boolean canDoWithoutClaim(QueuedEvent head) {
 		return head.isNew() && head.bytes() <= EventTable.READ_WITH_CLAIM;
 	}
 
@@ -629,11 +631,11 @@ final class PublisherWorkers {
 	 * other. If the process dies before, or another instance is faster, the trace of the
 	 * lock lets the next attempt be claimed.
 	 */
-	private void handleUnclaimed(Head head, Map<Long, Wake> lanes) {
+	private void handleUnclaimed(QueuedEvent head, Map<Long, LaneSignal> lanes) {
 		if (this.abandoned || !this.handling.add(head.place())) {
 			return;
 		}
-		Settlement settlement = new Settlement(this.rules);
+		BatchSettlement settlement = new BatchSettlement(this.rules);
 		try {
 			handleUnclaimed(Objects.requireNonNull(this.handler), head, lanes, settlement);
 		}
@@ -643,7 +645,8 @@ final class PublisherWorkers {
 		lookAgain(settlement, List.of(head));
 	}
 
-	private void handleUnclaimed(EventHandler own, Head head, Map<Long, Wake> lanes, Settlement settlement) {
+	private void handleUnclaimed(EventHandler own, QueuedEvent head, Map<Long, LaneSignal> lanes,
+			BatchSettlement settlement) {
 		long start = System.nanoTime();
 		Attempt attempt = own.handleUnclaimed(head, this.failures);
 		if (attempt == null) {
@@ -665,10 +668,10 @@ final class PublisherWorkers {
 	 * Claims a row whose attempt has ended.
 	 * @return {@code false} if another instance has taken it since
 	 */
-	private boolean count(EventHandler own, Head head, Outcome outcome, Settlement settlement) {
-		List<Claim> claims = repeat(System.nanoTime() + this.lease.toNanos(),
+	private boolean count(EventHandler own, QueuedEvent head, Outcome outcome, BatchSettlement settlement) {
+		List<ClaimedEvent> claims = repeat(System.nanoTime() + this.lease.toNanos(),
 				() -> this.table.claim(List.of(head), this.lease, this.rules.attempts()));
-		for (Claim claim : claims) {
+		for (ClaimedEvent claim : claims) {
 			if (claim.undeliverable() != null) {
 				settlement.add(claim, claim.undeliverable());
 			}
@@ -680,7 +683,7 @@ final class PublisherWorkers {
 		return !claims.isEmpty();
 	}
 
-	private void settle(EventHandler handler, Claim claim, Outcome outcome, Settlement settlement) {
+	private void settle(EventHandler handler, ClaimedEvent claim, Outcome outcome, BatchSettlement settlement) {
 		if (outcome instanceof Outcome.Delivered && handler.removesEvents()) {
 			succeeded(claim);
 			settlement.addRemoved(claim);
@@ -695,7 +698,7 @@ final class PublisherWorkers {
 		else if (outcome instanceof Outcome.Retry retry && isOutage(claim, retry.reason())) {
 			settlement.release(claim);
 		}
-		else if (outcome instanceof Outcome.Unavailable unavailable && outcome != Settlement.NOT_SENT) {
+		else if (outcome instanceof Outcome.Unavailable unavailable && outcome != BatchSettlement.NOT_SENT) {
 			settlement.addNotCalled(claim, unavailable.reason());
 		}
 		else {
@@ -703,7 +706,7 @@ final class PublisherWorkers {
 		}
 	}
 
-	private void succeeded(Claim claim) {
+	private void succeeded(ClaimedEvent claim) {
 		this.streak.end();
 		if (!this.circuits.isClosed(this.publisher)) {
 			this.circuits.record(List.of(claim.event()), List.of(new Outcome.Delivered()));
@@ -714,7 +717,7 @@ final class PublisherWorkers {
 	 * Whether a failure is one of many in a row, so that it does not count, and the
 	 * handler is only probed until an event succeeds.
 	 */
-	private boolean isOutage(Claim claim, String reason) {
+	private boolean isOutage(ClaimedEvent claim, String reason) {
 		boolean outage = this.streak.add(claim.lane());
 		if (outage) {
 			this.circuits.record(List.of(claim.event()), List.of(new Outcome.Unavailable(reason)));
@@ -722,7 +725,7 @@ final class PublisherWorkers {
 		return outage;
 	}
 
-	private void leave(Claim claim, String reason, Settlement settlement) {
+	private void leave(ClaimedEvent claim, String reason, BatchSettlement settlement) {
 		if (this.left.add(claim.lane(), claim.event().sequence())) {
 			logger.warn("An event for {} is left to other versions for a day, and not counted: {}", this.publisher,
 					reason);
@@ -734,11 +737,12 @@ final class PublisherWorkers {
 	 * The claims to publish: of each lane those up to the first row that could not be
 	 * claimed, or cannot be published.
 	 */
-	private List<Claim> unbroken(List<Head> heads, List<Claim> claims, Settlement settlement) {
-		Map<List<Long>, Claim> byPlace = byPlace(claims);
-		List<Claim> unbroken = new ArrayList<>();
-		for (Head head : heads) {
-			Claim claim = byPlace.get(head.place());
+	private List<ClaimedEvent> unbroken(List<QueuedEvent> heads, List<ClaimedEvent> claims,
+			BatchSettlement settlement) {
+		Map<List<Long>, ClaimedEvent> byPlace = byPlace(claims);
+		List<ClaimedEvent> unbroken = new ArrayList<>();
+		for (QueuedEvent head : heads) {
+			ClaimedEvent claim = byPlace.get(head.place());
 			if (claim == null) {
 				settlement.stop(head.lane());
 			}
@@ -759,16 +763,16 @@ final class PublisherWorkers {
 		return unbroken;
 	}
 
-	private static Map<List<Long>, Claim> byPlace(List<Claim> claims) {
-		return claims.stream().collect(Collectors.toMap(Claim::place, Function.identity()));
+	private static Map<List<Long>, ClaimedEvent> byPlace(List<ClaimedEvent> claims) {
+		return claims.stream().collect(Collectors.toMap(ClaimedEvent::place, Function.identity()));
 	}
 
 	/**
 	 * One line for a batch: with a missing key, no event of a backlog can be delivered.
 	 */
-	private void logUndeliverable(List<Claim> claims) {
+	private void logUndeliverable(List<ClaimedEvent> claims) {
 		List<Outcome.Retry> retries = claims.stream()
-			.map(Claim::undeliverable)
+			.map(ClaimedEvent::undeliverable)
 			.filter(Outcome.Retry.class::isInstance)
 			.map(Outcome.Retry.class::cast)
 			.toList();
@@ -782,7 +786,7 @@ final class PublisherWorkers {
 	 * Stores outcomes. Repeats this during an outage of the database, since the rows are
 	 * leased until then.
 	 */
-	private BatchResult store(Settlement settlement, long end) {
+	private BatchResult store(BatchSettlement settlement, long end) {
 		return repeat(end, settlement::store);
 	}
 
@@ -812,13 +816,13 @@ final class PublisherWorkers {
 		}
 	}
 
-	private void report(Settlement settlement, BatchResult result, Duration took, long confirmed,
-			Map<Long, Wake> lanes) {
+	private void report(BatchSettlement settlement, BatchResult result, Duration took, long confirmed,
+			Map<Long, LaneSignal> lanes) {
 		if (result.size() > 0) {
 			this.observer.published(this.publisher, result, took);
 		}
-		for (Claim claim : settlement.delivered()) {
-			Wake wake = lanes.get(claim.lane());
+		for (ClaimedEvent claim : settlement.delivered()) {
+			LaneSignal wake = lanes.get(claim.lane());
 			if (wake != null && wake.committed() != 0 && wake.row() == claim.event().sequence()) {
 				this.observer.delivered(this.publisher, Duration.ofNanos(confirmed - wake.committed()));
 			}
@@ -833,10 +837,10 @@ final class PublisherWorkers {
 	 * Looks at the rows behind those that were settled: wakes of these lanes were dropped
 	 * while their first rows were leased. An event without a key has no others behind it.
 	 */
-	private void lookAgain(Settlement settlement, List<Head> heads) {
+	private void lookAgain(BatchSettlement settlement, List<QueuedEvent> heads) {
 		Set<List<Long>> delivered = byPlace(settlement.delivered()).keySet();
-		Map<Long, Head> last = new LinkedHashMap<>();
-		for (Head head : heads) {
+		Map<Long, QueuedEvent> last = new LinkedHashMap<>();
+		for (QueuedEvent head : heads) {
 			if (head.key() != null && delivered.contains(head.place())) {
 				last.put(head.lane(), head);
 			}
@@ -854,7 +858,7 @@ final class PublisherWorkers {
 	}
 
 	private void lookAt(long lane, long row, String topic) {
-		Wake wake = new Wake(lane, row, topic, 0);
+		LaneSignal wake = new LaneSignal(lane, row, topic, 0);
 		if (!keepsBack(wake)) {
 			this.wakes.add(wake);
 		}
@@ -870,7 +874,7 @@ final class PublisherWorkers {
 		 * @param claims at least one
 		 * @param sending whether there is time to send events
 		 */
-		void send(List<Claim> claims, BooleanSupplier sending, Settlement settlement);
+		void send(List<ClaimedEvent> claims, BooleanSupplier sending, BatchSettlement settlement);
 
 		/**
 		 * Whether the event with this row is to be published alone.
@@ -887,10 +891,10 @@ final class PublisherWorkers {
 	 * @param claims those of the rows that it has claimed
 	 * @param begin when their leases began, by {@link System#nanoTime()}
 	 */
-	private record Claimed(List<Head> heads, List<Claim> claims, long begin) {
+	private record Claimed(List<QueuedEvent> heads, List<ClaimedEvent> claims, long begin) {
 
 		List<Claimed> each() {
-			Map<List<Long>, Claim> byPlace = byPlace(this.claims);
+			Map<List<Long>, ClaimedEvent> byPlace = byPlace(this.claims);
 			return this.heads.stream()
 				.filter((head) -> byPlace.containsKey(head.place()))
 				.map((head) -> new Claimed(List.of(head), List.of(byPlace.get(head.place())), this.begin))
@@ -902,14 +906,14 @@ final class PublisherWorkers {
 	/**
 	 * The last delivered row of a lane, as it was read.
 	 */
-	private record LastDelivered(Head row) {
+	private record LastDelivered(QueuedEvent row) {
 
 		/**
 		 * Whether no row can be between a row that a search behind this one has found and
 		 * this one. Another key of the lane may have an earlier row that committed later.
 		 * In another epoch of the table, ids may have started again.
 		 */
-		boolean isFollowedBy(Head next) {
+		boolean isFollowedBy(QueuedEvent next) {
 			return next.id() > this.row.id() && next.topic().equals(this.row.topic())
 					&& Objects.equals(next.key(), this.row.key()) && Objects.equals(next.epoch(), this.row.epoch());
 		}

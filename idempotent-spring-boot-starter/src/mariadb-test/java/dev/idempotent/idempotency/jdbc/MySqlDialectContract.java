@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.ClaimedEvent;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
@@ -160,7 +160,7 @@ abstract class MySqlDialectContract {
 		@Test
 		void usesTheCurrentTimeInAnOldTransaction() throws SQLException {
 			this.second.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-			assertThat(claimInAnOldTransaction()).isEqualTo(new Claim.Acquired());
+			assertThat(claimInAnOldTransaction()).isEqualTo(new ClaimedEvent.Acquired());
 		}
 
 		@Test
@@ -177,7 +177,7 @@ abstract class MySqlDialectContract {
 			claim(this.second, "owner", shortTime());
 			assertThat(lockTimeout()).isEqualTo(600);
 			this.second.commit();
-			assertThat(claim(this.second, "rival", shortTime())).isInstanceOf(Claim.Pending.class);
+			assertThat(claim(this.second, "rival", shortTime())).isInstanceOf(ClaimedEvent.Pending.class);
 			assertThat(lockTimeout()).isEqualTo(600);
 		}
 

@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Test;
@@ -45,9 +45,9 @@ abstract class MySqlEventTableContract extends EventTableContract {
 		template().update(
 				"insert into " + events() + " (event_id, topic, type, payload) values ('order 17', ?, 'foreign', '')",
 				TOPIC);
-		Claim claim = claim().get(0);
+		ClaimedEvent claim = claim().get(0);
 		assertThat(claim.undeliverable()).isEqualTo(new Outcome.Reject("Its event_id is not a UUID"));
-		assertThat(table().bury(failures(List.of(claim), "invalid"))).isOne();
+		assertThat(table().moveToDead(failures(List.of(claim), "invalid"))).isOne();
 		assertThat(template().queryForObject("select event_id from " + fixture().tables().dead(), String.class))
 			.isEqualTo("order 17");
 	}
@@ -79,9 +79,9 @@ abstract class MySqlEventTableContract extends EventTableContract {
 		try (HikariDataSource pool = mariaDb.connect(url() + "?useBulkStmts=true&rewriteBatchedStatements=true")) {
 			EventTable bulk = fixture().through(pool).table();
 			append("one", "two", "three", "four", "five");
-			List<Head> heads = heads();
+			List<QueuedEvent> heads = heads();
 			claim(heads.subList(1, 3));
-			List<Claim> claims = bulk.claim(heads, LEASE, 10);
+			List<ClaimedEvent> claims = bulk.claim(heads, LEASE, 10);
 			assertThat(claims).extracting((claim) -> claim.event().sequence())
 				.containsExactly(heads.get(0).id(), heads.get(3).id(), heads.get(4).id());
 			assertThat(bulk.delete(claims)).isEqualTo(3);

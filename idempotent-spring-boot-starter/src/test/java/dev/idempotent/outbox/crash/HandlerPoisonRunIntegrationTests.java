@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import dev.idempotent.autoconfigure.outbox.ImportOutbox;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.OutboxHandler;
-import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.jdbc.LaneHash;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RestartedApplication;
 import dev.idempotent.testing.Tally;
@@ -108,7 +108,7 @@ class HandlerPoisonRunIntegrationTests {
 		database
 			.sql("insert into outbox_event (lane, event_id, topic, event_key, type, payload, content_type) "
 					+ "values (?, ?, ?, ?, 'type', ?, 'text/plain')")
-			.param(Lanes.of(TOPIC, key))
+			.param(LaneHash.of(TOPIC, key))
 			.param(UUID.randomUUID())
 			.param(TOPIC)
 			.param(key)

@@ -125,7 +125,7 @@ enum PlantedFault {
 			}
 
 			@Override
-			public List<Head> heads(List<Look> looks, int limit) {
+			public List<QueuedEvent> heads(List<LaneQuery> looks, int limit) {
 				if (PlantedFault.this == LOOK_BEHIND_ANY_KEY) {
 					return super.heads(looks, limit).stream().map((head) -> disguised(head, looks)).toList();
 				}
@@ -135,36 +135,36 @@ enum PlantedFault {
 				if (PlantedFault.this != RUN_BEHIND_HEAD || limit == 1) {
 					return super.heads(looks, limit);
 				}
-				List<Head> heads = new ArrayList<>(super.heads(looks, 1));
+				List<QueuedEvent> heads = new ArrayList<>(super.heads(looks, 1));
 				widen();
-				heads.addAll(super.heads(heads.stream().map((head) -> new Look(head.lane(), head.id())).toList(),
+				heads.addAll(super.heads(heads.stream().map((head) -> new LaneQuery(head.lane(), head.id())).toList(),
 						limit - 1));
 				return heads;
 			}
 
-			private List<Head> unlocked(Head head) {
+			private List<QueuedEvent> unlocked(QueuedEvent head) {
 				boolean locked = head.attempts() == 0 && !head.settled();
-				return locked ? super.heads(List.of(new Look(head.lane(), head.id())), 1) : List.of(head);
+				return locked ? super.heads(List.of(new LaneQuery(head.lane(), head.id())), 1) : List.of(head);
 			}
 
 			/**
 			 * The row as if it had the key of the last delivered one.
 			 */
-			private Head disguised(Head head, List<Look> looks) {
+			private QueuedEvent disguised(QueuedEvent head, List<LaneQuery> looks) {
 				SerializedEvent last = this.delivered.get(head.lane());
 				boolean behind = looks.stream().anyMatch((look) -> look.lane() == head.lane() && look.above() > 0);
-				return (last == null || !behind) ? head : new Head(head.lane(), head.id(), head.attempts(),
+				return (last == null || !behind) ? head : new QueuedEvent(head.lane(), head.id(), head.attempts(),
 						head.topic(), last.key(), head.bytes(), head.due(), head.settled(), head.isNew(), head.epoch());
 			}
 
 			@Override
-			public List<Claim> claim(List<Head> heads, Duration lease, int attempts) {
+			public List<ClaimedEvent> claim(List<QueuedEvent> heads, Duration lease, int attempts) {
 				return super.claim(heads, (PlantedFault.this == PUBLISH_UNCLAIMED) ? Duration.ofSeconds(-1) : lease,
 						attempts);
 			}
 
 			@Override
-			public int delete(List<Claim> claims) {
+			public int delete(List<ClaimedEvent> claims) {
 				int deleted = super.delete(claims);
 				claims.stream()
 					.filter((claim) -> claim.event().key() != null)
@@ -178,7 +178,7 @@ enum PlantedFault {
 			}
 
 			@Override
-			public @Nullable Object lockInTransaction(Claim claim, Duration longest) {
+			public @Nullable Object lockInTransaction(ClaimedEvent claim, Duration longest) {
 				if (PlantedFault.this == DELETE_AFTER_COMMIT) {
 					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
@@ -193,7 +193,7 @@ enum PlantedFault {
 			}
 
 			@Override
-			public @Nullable Lock lockUnclaimed(Head head, Duration longest) {
+			public @Nullable Lock lockUnclaimed(QueuedEvent head, Duration longest) {
 				Lock lock = super.lockUnclaimed(head, longest);
 				if (lock != null && PlantedFault.this == DELETE_AFTER_COMMIT) {
 					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
@@ -209,7 +209,7 @@ enum PlantedFault {
 			}
 
 			@Override
-			public boolean deleteInTransaction(Claim claim, Object lock) {
+			public boolean deleteInTransaction(ClaimedEvent claim, Object lock) {
 				return PlantedFault.this == DELETE_AFTER_COMMIT || super.deleteInTransaction(claim, lock);
 			}
 

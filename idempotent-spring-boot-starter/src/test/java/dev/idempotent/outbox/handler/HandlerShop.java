@@ -16,7 +16,7 @@ import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.OutboxObserver;
-import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.jdbc.LaneHash;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -94,7 +94,7 @@ final class HandlerShop implements AutoCloseable {
 		jdbc().update(
 				"insert into handler_event (lane, event_id, topic, event_key, type, payload, attempts, due_at, headers) "
 						+ "values (?, ?, ?, ?, 'left', ?, ?, timestamp '2001-01-01 00:00:00', '{}')",
-				Lanes.of(topic, key), UUID.randomUUID(), topic, key, payload.getBytes(StandardCharsets.UTF_8),
+				LaneHash.of(topic, key), UUID.randomUUID(), topic, key, payload.getBytes(StandardCharsets.UTF_8),
 				attempts);
 	}
 

@@ -175,7 +175,7 @@ class HandlersOverTimeTests {
 	void areCalledOncePerAttemptWhateverTheirObservationThrows() {
 		Observing.observed.set(0);
 		HandlerShop shop = open(List.of(Observing.class), "idempotent.outbox.handlers.leases.mail=1s");
-		Logger log = (Logger) LoggerFactory.getLogger(HandlerMethod.class);
+		Logger log = (Logger) LoggerFactory.getLogger(OutboxHandlerMethod.class);
 		FullLog full = new FullLog();
 		log.addAppender(full);
 		AtomicInteger calls = new AtomicInteger();

@@ -17,8 +17,8 @@ import dev.idempotent.outbox.EventFacts;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +87,7 @@ abstract class EventEncryptionContract extends EventTableSteps {
 		table().postpone(failures(claim(), "broken"));
 		assertThat(storedPayload(events())).isEqualTo(stored);
 		endLeases();
-		table().bury(failures(claim(), "broken"));
+		table().moveToDead(failures(claim(), "broken"));
 		assertThat(storedPayload(fixture().tables().dead())).isEqualTo(stored);
 		new JdbcDeadEvents(new OwnTransactions(fixture().dataSource()), fixture().tables().prefix())
 			.retry(DeadFilter.ALL);
@@ -111,10 +111,10 @@ abstract class EventEncryptionContract extends EventTableSteps {
 		appendSecret();
 		append("other");
 		template().update("update " + events() + " set " + change + " where type = 'secret'");
-		List<Claim> claimed = claim();
+		List<ClaimedEvent> claimed = claim();
 		assertThat(claimed).hasSize(2);
 		boolean otherFirst = asText(claimed.get(0)).equals("other");
-		Claim other = claimed.get(otherFirst ? 0 : 1);
+		ClaimedEvent other = claimed.get(otherFirst ? 0 : 1);
 		assertThat(claimed.get(otherFirst ? 1 : 0).undeliverable())
 			.isEqualTo(new Outcome.Reject("The payload cannot be decrypted: "
 					+ "It was changed, belongs to another record, or was encrypted with another key of the id k1"));
@@ -155,7 +155,7 @@ abstract class EventEncryptionContract extends EventTableSteps {
 	void retriesAnEventWhoseKeyIsMissingUntilItIsThere() {
 		SerializedEvent event = appendSecret();
 		this.encrypted = plain().with(encryption("k2"));
-		List<Claim> claimed = claim();
+		List<ClaimedEvent> claimed = claim();
 		assertThat(claimed.get(0).undeliverable()).isEqualTo(new Outcome.Retry(
 				"The payload cannot be decrypted: It is encrypted with the key k1, which is not configured", null));
 		table().postpone(failures(claimed, "broken"));
@@ -168,7 +168,7 @@ abstract class EventEncryptionContract extends EventTableSteps {
 	void retriesAnEncryptedEventWithoutAnyKey() {
 		appendSecret();
 		this.encrypted = plain().with(PayloadEncryption.NONE);
-		Claim claimed = claim().get(0);
+		ClaimedEvent claimed = claim().get(0);
 		assertThat(claimed.undeliverable()).asInstanceOf(type(Outcome.Retry.class))
 			.extracting(Outcome.Retry::reason)
 			.isEqualTo("The payload cannot be decrypted: idempotent.encryption.keys has no keys, and there is no bean "
@@ -206,7 +206,7 @@ abstract class EventEncryptionContract extends EventTableSteps {
 
 			};
 			EventTable table = plain().through(pool).with(new PayloadEncryption(cipher, false)).table();
-			assertThat(table.claim(heads(), LEASE, 10)).extracting(Claim::undeliverable)
+			assertThat(table.claim(heads(), LEASE, 10)).extracting(ClaimedEvent::undeliverable)
 				.containsExactly((Outcome) null);
 		}
 	}
@@ -217,7 +217,7 @@ abstract class EventEncryptionContract extends EventTableSteps {
 		Fixture plain = plain();
 		inTransaction(() -> plain.table().append(List.of(unordered("one"))));
 		this.encrypted = plain.with(new PayloadEncryption(Objects.requireNonNull(ENCRYPTED.cipher()), readPlaintext));
-		Claim claimed = claim().get(0);
+		ClaimedEvent claimed = claim().get(0);
 		assertThat(claimed.undeliverable()).isEqualTo(rejected
 				? new Outcome.Reject("The payload is not encrypted, and idempotent.encryption.read-plaintext is false")
 				: null);
@@ -242,7 +242,7 @@ abstract class EventEncryptionContract extends EventTableSteps {
 	@Test
 	void decryptsNoEventWhosePayloadIsNotRead() {
 		appendSecret();
-		Claim claimed = table().claim(heads(), LEASE, 0).get(0);
+		ClaimedEvent claimed = table().claim(heads(), LEASE, 0).get(0);
 		assertThat(claimed.undeliverable()).isNull();
 		assertThat(claimed.event().payload()).isEmpty();
 	}
@@ -251,7 +251,7 @@ abstract class EventEncryptionContract extends EventTableSteps {
 	void readsTheSizesOfEventsAsTheyAreStored() {
 		append("one");
 		String headers = template().queryForObject("select headers from " + events(), String.class);
-		assertThat(heads()).extracting(Head::bytes).containsExactly(35L + String.valueOf(headers).length());
+		assertThat(heads()).extracting(QueuedEvent::bytes).containsExactly(35L + String.valueOf(headers).length());
 	}
 
 	private SerializedEvent appendSecret() {
@@ -269,11 +269,11 @@ abstract class EventEncryptionContract extends EventTableSteps {
 		return OutboxSamples.event(TOPIC, "key of " + type, type, payload, headers);
 	}
 
-	private static List<EventFacts> facts(List<Claim> claims) {
+	private static List<EventFacts> facts(List<ClaimedEvent> claims) {
 		return claims.stream().map((claim) -> EventFacts.of(claim.event())).toList();
 	}
 
-	private static String asText(Claim claim) {
+	private static String asText(ClaimedEvent claim) {
 		return new String(claim.event().payload(), StandardCharsets.UTF_8);
 	}
 

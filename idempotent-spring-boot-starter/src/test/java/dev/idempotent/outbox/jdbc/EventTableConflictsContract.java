@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,10 +33,10 @@ abstract class EventTableConflictsContract extends EventTableSteps {
 	abstract void survive(Statement rival) throws SQLException;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "delete", "release", "postpone", "block", "bury" })
+	@ValueSource(strings = { "delete", "release", "postpone", "block", "moveToDead" })
 	void settlesRowsThatAnotherTransactionHasJustChanged(String verb) throws SQLException {
 		append("one", "two");
-		List<Claim> claims = claim();
+		List<ClaimedEvent> claims = claim();
 		try (Connection connection = connect(); Statement rival = connection.createStatement()) {
 			change(rival, claims.get(0));
 			CompletableFuture<Integer> settled = CompletableFuture.supplyAsync(() -> settle(verb, claims));
@@ -45,17 +45,17 @@ abstract class EventTableConflictsContract extends EventTableSteps {
 			// A row that was not released is due when its lease ends.
 			assertThat(settled.join()).isBetween(verb.equals("release") ? 1 : 2, 2);
 		}
-		assertThat(heads()).hasSize((verb.equals("delete") || verb.equals("bury")) ? 0 : 2);
+		assertThat(heads()).hasSize((verb.equals("delete") || verb.equals("moveToDead")) ? 0 : 2);
 	}
 
 	/**
 	 * The attempts are compared again once the lock is granted.
 	 */
 	@ParameterizedTest
-	@ValueSource(strings = { "delete", "release", "postpone", "block", "bury" })
+	@ValueSource(strings = { "delete", "release", "postpone", "block", "moveToDead" })
 	void settlesNoRowThatAnotherTransactionHasJustClaimed(String verb) throws SQLException {
 		append("one", "two");
-		List<Claim> claims = claim();
+		List<ClaimedEvent> claims = claim();
 		try (Connection connection = connect(); Statement rival = connection.createStatement()) {
 			rival.executeUpdate("update " + events() + " set attempts = attempts + 1 where id = "
 					+ claims.get(0).event().sequence());
@@ -64,17 +64,17 @@ abstract class EventTableConflictsContract extends EventTableSteps {
 			connection.commit();
 			assertThat(settled.join()).isOne();
 		}
-		assertThat(heads()).extracting(Head::attempts).contains(2);
+		assertThat(heads()).extracting(QueuedEvent::attempts).contains(2);
 	}
 
 	@Test
 	void repeatsASettlementAfterADeadlock() throws SQLException {
 		append(IntStream.range(0, 52).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		List<Claim> claims = claim();
-		List<Claim> settledOnes = claims.subList(0, 2);
+		List<ClaimedEvent> claims = claim();
+		List<ClaimedEvent> settledOnes = claims.subList(0, 2);
 		try (Connection connection = connect(); Statement rival = connection.createStatement()) {
 			survive(rival);
-			for (Claim other : claims.subList(1, 52)) {
+			for (ClaimedEvent other : claims.subList(1, 52)) {
 				change(rival, other);
 			}
 			CompletableFuture<Integer> settled = CompletableFuture.supplyAsync(() -> settle("postpone", settledOnes));
@@ -92,18 +92,18 @@ abstract class EventTableConflictsContract extends EventTableSteps {
 		return connection;
 	}
 
-	private void change(Statement rival, Claim claim) throws SQLException {
+	private void change(Statement rival, ClaimedEvent claim) throws SQLException {
 		rival.executeUpdate("update " + events() + " set last_error = 'seen' where lane = " + claim.lane()
 				+ " and id = " + claim.event().sequence());
 	}
 
-	private int settle(String verb, List<Claim> claims) {
+	private int settle(String verb, List<ClaimedEvent> claims) {
 		return switch (verb) {
 			case "delete" -> table().delete(claims);
 			case "release" -> table().release(claims);
 			case "postpone" -> table().postpone(failures(claims, "broken"));
 			case "block" -> table().block(failures(claims, "broken"));
-			case "bury" -> table().bury(failures(claims, "broken"));
+			case "moveToDead" -> table().moveToDead(failures(claims, "broken"));
 			default -> throw new IllegalArgumentException(verb);
 		};
 	}

@@ -28,11 +28,11 @@ import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Chunk;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Lock;
-import dev.idempotent.outbox.jdbc.EventTable.Look;
+import dev.idempotent.outbox.jdbc.EventTable.LaneQuery;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.transaction.OwnTransactions;
@@ -59,17 +59,17 @@ abstract class EventTableContract extends EventTableSteps {
 	void appendsEventsOfAKeyToOneLaneInTheirOrder() {
 		List<Row> rows = append(ordered("one", "1"), ordered("two", "2"), ordered("one", "3"));
 		assertThat(rows).extracting(Row::lane)
-			.containsExactly(Lanes.of(TOPIC, "one"), Lanes.of(TOPIC, "two"), Lanes.of(TOPIC, "one"));
+			.containsExactly(LaneHash.of(TOPIC, "one"), LaneHash.of(TOPIC, "two"), LaneHash.of(TOPIC, "one"));
 		assertThat(rows).extracting(Row::id).isSorted().doesNotHaveDuplicates();
 		assertThat(rows).extracting(Row::topic).containsOnly(TOPIC);
-		assertThat(table().heads(List.of(new Look(Lanes.of(TOPIC, "one"), 0)), 10)).extracting(Head::id)
+		assertThat(table().heads(List.of(new LaneQuery(LaneHash.of(TOPIC, "one"), 0)), 10)).extracting(QueuedEvent::id)
 			.containsExactly(rows.get(0).id(), rows.get(2).id());
 	}
 
 	@Test
 	void appendsEventsWithoutAnOrderToLanesOfTheirOwn() {
 		List<Row> rows = append("one", "two", "three");
-		assertThat(rows).extracting(Row::lane).doesNotHaveDuplicates().doesNotContain(Lanes.of(TOPIC, "key of one"));
+		assertThat(rows).extracting(Row::lane).doesNotHaveDuplicates().doesNotContain(LaneHash.of(TOPIC, "key of one"));
 		assertThat(types(claim())).containsExactlyInAnyOrder("one", "two", "three");
 	}
 
@@ -79,10 +79,10 @@ abstract class EventTableContract extends EventTableSteps {
 			.mapToObj((i) -> ordered("key", "event " + i))
 			.toArray(NewEvent[]::new);
 		List<Row> rows = append(events);
-		List<Claim> claims = claim(heads(5000));
+		List<ClaimedEvent> claims = claim(heads(5000));
 		assertThat(claims).extracting((claim) -> claim.event().id())
 			.containsExactly(List.of(events).stream().map((event) -> event.event().id()).toArray(UUID[]::new));
-		assertThat(claims).extracting(Claim::id).containsExactlyElementsOf(rows.stream().map(Row::id).toList());
+		assertThat(claims).extracting(ClaimedEvent::id).containsExactlyElementsOf(rows.stream().map(Row::id).toList());
 		assertThat(table().delete(claims)).isEqualTo(1200);
 		assertThat(heads()).isEmpty();
 	}
@@ -91,7 +91,7 @@ abstract class EventTableContract extends EventTableSteps {
 	void hidesAnEventUntilItsTransactionCommits() {
 		Row row = inTransaction(() -> {
 			Row open = table().append(List.of(ordered("key", "one"))).get(0);
-			assertThat(table().heads(List.of(new Look(open.lane(), 0)), 1)).isEmpty();
+			assertThat(table().heads(List.of(new LaneQuery(open.lane(), 0)), 1)).isEmpty();
 			assertThat(table().scan(Long.MIN_VALUE, 100).due()).isEmpty();
 			return open;
 		});
@@ -115,20 +115,21 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void readsTheFirstRowsOfLanes() {
 		List<Row> rows = append(ordered("one", "1"), ordered("one", "2"), ordered("one", "3"), ordered("two", "4"));
-		assertThat(heads(2)).extracting(Head::id)
+		assertThat(heads(2)).extracting(QueuedEvent::id)
 			.containsExactlyInAnyOrder(rows.get(0).id(), rows.get(1).id(), rows.get(3).id());
-		assertThat(heads(2)).isSortedAccordingTo(Comparator.comparingLong(Head::lane).thenComparingLong(Head::id));
-		Look behind = new Look(rows.get(0).lane(), rows.get(0).id());
+		assertThat(heads(2))
+			.isSortedAccordingTo(Comparator.comparingLong(QueuedEvent::lane).thenComparingLong(QueuedEvent::id));
+		LaneQuery behind = new LaneQuery(rows.get(0).lane(), rows.get(0).id());
 		assertThat(table().heads(List.of(behind), 1))
 			.usingRecursiveFieldByFieldElementComparatorIgnoringFields("epoch", "bytes", "isNew")
 			.containsExactly(
-					new Head(rows.get(0).lane(), rows.get(1).id(), 0, TOPIC, "one", 1, true, true, false, null));
+					new QueuedEvent(rows.get(0).lane(), rows.get(1).id(), 0, TOPIC, "one", 1, true, true, false, null));
 	}
 
 	@Test
 	void readsManyLanes() {
 		append(IntStream.range(0, 130).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		List<Claim> claims = claim();
+		List<ClaimedEvent> claims = claim();
 		assertThat(claims).hasSize(130);
 		assertThat(table().delete(claims)).isEqualTo(130);
 	}
@@ -137,19 +138,20 @@ abstract class EventTableContract extends EventTableSteps {
 	void claimsARowUntilItsLeaseEnds() {
 		append("one");
 		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(1);
-		assertThat(heads()).extracting(Head::due, Head::attempts, Head::settled)
+		assertThat(heads()).extracting(QueuedEvent::due, QueuedEvent::attempts, QueuedEvent::settled)
 			.containsExactly(tuple(false, 1, false));
 		assertThat(claim()).isEmpty();
 		endLeases();
-		assertThat(heads()).extracting(Head::due, Head::attempts, Head::settled).containsExactly(tuple(true, 1, false));
+		assertThat(heads()).extracting(QueuedEvent::due, QueuedEvent::attempts, QueuedEvent::settled)
+			.containsExactly(tuple(true, 1, false));
 		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(2);
 	}
 
 	@Test
 	void deletesALockedRowInTheTransactionOfTheCaller() {
 		append("one");
-		Claim overtaken = claimOver().get(0);
-		Claim claim = claim().get(0);
+		ClaimedEvent overtaken = claimOver().get(0);
+		ClaimedEvent claim = claim().get(0);
 		assertThat(inTransaction(() -> Optional.ofNullable(table().lockInTransaction(overtaken, LEASE)))).isEmpty();
 		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
 			assertThat(table().deleteInTransaction(claim, lock(claim))).isTrue();
@@ -170,9 +172,9 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void deletesTheLockedRowsOfABatchInTheTransactionOfTheCaller() {
 		append("one", "two", "three");
-		List<Claim> claims = claimOver();
-		Claim overtaking = table().claim(heads().subList(0, 1), LEASE, 10).get(0);
-		List<Claim> rest = claims.stream().filter((claim) -> !claim.place().equals(overtaking.place())).toList();
+		List<ClaimedEvent> claims = claimOver();
+		ClaimedEvent overtaking = table().claim(heads().subList(0, 1), LEASE, 10).get(0);
+		List<ClaimedEvent> rest = claims.stream().filter((claim) -> !claim.place().equals(overtaking.place())).toList();
 		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
 			assertThat(table().deleteInTransaction(lock(claims))).isTrue();
 			throw new IllegalStateException("rolled back");
@@ -184,14 +186,14 @@ abstract class EventTableContract extends EventTableSteps {
 			assertThat(table().deleteInTransaction(lock)).isTrue();
 			return assertThat(table().canCommit(lock.evidence(), false)).isTrue();
 		});
-		assertThat(heads()).extracting(Head::place).containsExactly(overtaking.place());
+		assertThat(heads()).extracting(QueuedEvent::place).containsExactly(overtaking.place());
 		assertThat(inTransaction(() -> Optional.ofNullable(table().lockInTransaction(claims, LEASE)))).isEmpty();
 	}
 
 	@Test
 	void deletesNoRowOfABatchInATransactionThatHasNotLockedIt() {
 		append("one", "two");
-		List<Claim> claims = claim();
+		List<ClaimedEvent> claims = claim();
 		inTransaction(() -> {
 			Lock lock = lock(claims);
 			TransactionGuard.join(fixture().dataSource(), EventTableContract::rollBack);
@@ -200,11 +202,11 @@ abstract class EventTableContract extends EventTableSteps {
 		assertThat(heads()).hasSize(2);
 	}
 
-	private Lock lock(List<Claim> claims) {
+	private Lock lock(List<ClaimedEvent> claims) {
 		return Objects.requireNonNull(table().lockInTransaction(claims, Duration.ofMinutes(1)));
 	}
 
-	private Object lock(Claim claim) {
+	private Object lock(ClaimedEvent claim) {
 		return Objects.requireNonNull(table().lockInTransaction(claim, Duration.ofMinutes(1)));
 	}
 
@@ -214,8 +216,8 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void doesNotWaitForTheHandlerOfARow() {
 		append(new NewEvent(OutboxSamples.event("handlers:book", null, "one", new byte[0], Map.of()), false, null));
-		List<Head> read = heads();
-		Claim claim = claim().get(0);
+		List<QueuedEvent> read = heads();
+		ClaimedEvent claim = claim().get(0);
 		inTransaction(() -> {
 			assertThat(lock(claim)).isNotNull();
 			return assertThat(CompletableFuture.supplyAsync(() -> claim(read))).succeedsWithin(Duration.ofSeconds(30))
@@ -226,7 +228,7 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void knowsWhetherATransactionThatHasLockedARowWasCommitted() {
 		append("one");
-		Claim claim = claim().get(0);
+		ClaimedEvent claim = claim().get(0);
 		List<Object> locks = new ArrayList<>();
 		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
 			locks.add(lock(claim));
@@ -244,7 +246,7 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void deletesNoRowInATransactionThatHasNotLockedIt() {
 		append("one");
-		Claim claim = claim().get(0);
+		ClaimedEvent claim = claim().get(0);
 		inTransaction(() -> {
 			Object lock = lock(claim);
 			TransactionGuard.join(fixture().dataSource(), EventTableContract::rollBack);
@@ -266,9 +268,9 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void claimsNothingThatAnotherHasClaimedSinceItWasRead() {
 		append("one", "two");
-		List<Head> read = heads();
+		List<QueuedEvent> read = heads();
 		claim(read.subList(0, 1));
-		assertThat(claim(read)).extracting(Claim::id).containsExactly(read.get(1).id());
+		assertThat(claim(read)).extracting(ClaimedEvent::id).containsExactly(read.get(1).id());
 		endLeases();
 		assertThat(claim(read)).isEmpty();
 	}
@@ -278,7 +280,7 @@ abstract class EventTableContract extends EventTableSteps {
 		SerializedEvent event = OutboxSamples.event(TOPIC, "k\u00E4\uD83D\uDE00 '\"\\%_?;--\t", "type of\u2028 it",
 				new byte[] { 0, 39, 34, 92, -1 }, Map.of("a", "b\u0000", "", "x".repeat(100_000)));
 		Row row = append(new NewEvent(event, true, null)).get(0);
-		Claim claim = claim().get(0);
+		ClaimedEvent claim = claim().get(0);
 		assertThat(EventFacts.of(claim.event())).isEqualTo(EventFacts.of(event, 1));
 		assertThat(claim.event().sequence()).isEqualTo(row.id());
 		assertThat(claim.lane()).isEqualTo(row.lane());
@@ -291,7 +293,7 @@ abstract class EventTableContract extends EventTableSteps {
 		payload[1] = 7;
 		append(new NewEvent(OutboxSamples.event(TOPIC, "large", "large", payload, Map.of()), true, null),
 				unordered("small"));
-		assertThat(heads().stream().map(Head::bytes).sorted()).satisfiesExactly(
+		assertThat(heads().stream().map(QueuedEvent::bytes).sorted()).satisfiesExactly(
 				(bytes) -> assertThat(bytes).isBetween(5L, 100L),
 				(bytes) -> assertThat(bytes).isBetween(3_000_000L, 3_000_100L));
 		assertThat(claim()).filteredOn((claim) -> claim.event().type().equals("large"))
@@ -303,7 +305,7 @@ abstract class EventTableContract extends EventTableSteps {
 	void omitsThePayloadOfAnEventWhoseAttemptsAreUsedUp() {
 		append("huge");
 		for (int attempt = 1; attempt <= 2; attempt++) {
-			Claim claim = table().claim(heads(), LEASE, 1).get(0);
+			ClaimedEvent claim = table().claim(heads(), LEASE, 1).get(0);
 			assertThat(claim.event().attempts()).isEqualTo(attempt);
 			assertThat(claim.event().payload()).asString().isEqualTo((attempt == 1) ? "huge" : "");
 			endLeases();
@@ -313,31 +315,31 @@ abstract class EventTableContract extends EventTableSteps {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "delete", "release", "postpone", "block", "bury" })
+	@ValueSource(strings = { "delete", "release", "postpone", "block", "moveToDead" })
 	void settlesNothingThatWasClaimedAgain(String verb) {
 		append("lost", "held");
-		List<Claim> first = claimOver();
-		List<Head> heads = heads();
-		List<Claim> again = claim(
+		List<ClaimedEvent> first = claimOver();
+		List<QueuedEvent> heads = heads();
+		List<ClaimedEvent> again = claim(
 				heads.stream().filter((head) -> head.id() == byType(first, "lost").event().sequence()).toList());
 		assertThat(settle(verb).applyAsInt(first)).isOne();
 		assertThat(heads()).filteredOn((head) -> head.id() == again.get(0).event().sequence())
-			.extracting(Head::attempts, Head::due)
+			.extracting(QueuedEvent::attempts, QueuedEvent::due)
 			.containsExactly(tuple(2, false));
 		assertThat(settle(verb).applyAsInt(again)).isOne();
 	}
 
-	private static Claim byType(List<Claim> claims, String type) {
+	private static ClaimedEvent byType(List<ClaimedEvent> claims, String type) {
 		return claims.stream().filter((claim) -> claim.event().type().equals(type)).findFirst().orElseThrow();
 	}
 
-	final ToIntFunction<List<Claim>> settle(String verb) {
+	final ToIntFunction<List<ClaimedEvent>> settle(String verb) {
 		return switch (verb) {
 			case "delete" -> table()::delete;
 			case "release" -> table()::release;
 			case "postpone" -> (claims) -> table().postpone(failures(claims, "broken"));
 			case "block" -> (claims) -> table().block(failures(claims, "broken"));
-			case "bury" -> (claims) -> table().bury(failures(claims, "broken"));
+			case "moveToDead" -> (claims) -> table().moveToDead(failures(claims, "broken"));
 			default -> throw new IllegalArgumentException(verb);
 		};
 	}
@@ -348,8 +350,8 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void deletesWhatAnEarlierClaimOfTheSameNumberHasDelivered() {
 		append("one");
-		List<Claim> slow = claimOver();
-		List<Claim> other = claim();
+		List<ClaimedEvent> slow = claimOver();
+		List<ClaimedEvent> other = claim();
 		assertThat(table().release(other)).isOne();
 		assertThat(table().delete(slow)).isOne();
 		assertThat(heads()).isEmpty();
@@ -367,7 +369,7 @@ abstract class EventTableContract extends EventTableSteps {
 		assertThat(table().release(List.of())).isZero();
 		assertThat(table().postpone(List.of())).isZero();
 		assertThat(table().block(List.of())).isZero();
-		assertThat(table().bury(List.of())).isZero();
+		assertThat(table().moveToDead(List.of())).isZero();
 		assertThat(table().claim(List.of(), LEASE, 1)).isEmpty();
 		assertThat(table().heads(List.of(), 1)).isEmpty();
 		assertThat(inTransaction(() -> table().append(List.of()))).isEmpty();
@@ -377,36 +379,38 @@ abstract class EventTableContract extends EventTableSteps {
 	void givesTheAttemptOfAReleasedEventBack() {
 		append("one");
 		assertThat(table().release(claim())).isOne();
-		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled).containsExactly(tuple(0, true, true));
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::settled)
+			.containsExactly(tuple(0, true, true));
 		table().postpone(failures(claim(), "broken"));
 		endLeases();
 		assertThat(table().release(claim())).isOne();
-		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled).containsExactly(tuple(1, true, true));
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::settled)
+			.containsExactly(tuple(1, true, true));
 	}
 
 	@Test
 	void postponesAFailedEvent() {
 		append("one", "two");
 		assertThat(table().postpone(List.of(new Failure(claim().get(0), "broken", LEASE)))).isOne();
-		assertThat(heads()).extracting(Head::due).containsExactlyInAnyOrder(false, false);
-		assertThat(heads()).extracting(Head::settled).containsExactlyInAnyOrder(true, false);
+		assertThat(heads()).extracting(QueuedEvent::due).containsExactlyInAnyOrder(false, false);
+		assertThat(heads()).extracting(QueuedEvent::settled).containsExactlyInAnyOrder(true, false);
 		assertThat(template().queryForList("select last_error from " + events() + " where last_error is not null",
 				String.class))
 			.containsExactly("broken");
 		endLeases();
 		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(2, 2);
-		assertThat(heads()).extracting(Head::settled).containsOnly(false);
+		assertThat(heads()).extracting(QueuedEvent::settled).containsOnly(false);
 	}
 
 	@Test
 	void limitsWhatAPublisherGivesToWhatADatabaseCanStore() {
 		append("one", "two");
-		List<Claim> claims = claim();
+		List<ClaimedEvent> claims = claim();
 		assertThat(table()
 			.postpone(List.of(new Failure(claims.get(0), "a\0" + "x".repeat(5000), Duration.ofDays(Integer.MAX_VALUE)),
 					new Failure(claims.get(1), "late", Duration.ofDays(-1)))))
 			.isEqualTo(2);
-		assertThat(heads()).extracting(Head::due).containsExactlyInAnyOrder(true, false);
+		assertThat(heads()).extracting(QueuedEvent::due).containsExactlyInAnyOrder(true, false);
 	}
 
 	@Test
@@ -423,7 +427,7 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void buriesARowWithItsReason() {
 		Row row = append(ordered("key", "one"), ordered("key", "two")).get(0);
-		assertThat(table().bury(failures(claim(), "broken"))).isOne();
+		assertThat(table().moveToDead(failures(claim(), "broken"))).isOne();
 		assertThat(typesIn(events())).containsExactly("two");
 		assertThat(template()
 			.queryForMap("select lane, sequence, type, attempts, last_error from " + fixture().tables().dead()))
@@ -441,7 +445,7 @@ abstract class EventTableContract extends EventTableSteps {
 		List<Row> moved = table().moveDelayed(10);
 		assertThat(table().moveDelayed(10)).isEmpty();
 		assertThat(moved).extracting(Row::topic).containsExactly(TOPIC);
-		assertThat(heads()).extracting(Head::lane, Head::id, Head::due, Head::settled)
+		assertThat(heads()).extracting(QueuedEvent::lane, QueuedEvent::id, QueuedEvent::due, QueuedEvent::settled)
 			.containsExactly(tuple(moved.get(0).lane(), moved.get(0).id(), true, true));
 		assertThat(types(claim())).containsExactly("soon");
 		assertThat(typesIn(fixture().tables().delayed())).containsExactly("late");
@@ -455,7 +459,7 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void scansForLanesWhoseFirstRowIsDue() {
 		List<Row> rows = append(ordered("one", "1"), ordered("one", "2"), ordered("two", "3"), ordered("three", "4"));
-		Claim leased = claim(heads().stream().filter((head) -> head.id() == rows.get(2).id()).toList()).get(0);
+		ClaimedEvent leased = claim(heads().stream().filter((head) -> head.id() == rows.get(2).id()).toList()).get(0);
 		Chunk chunk = table().scan(Long.MIN_VALUE, 100);
 		assertThat(chunk.due()).containsExactlyInAnyOrder(rows.get(0), rows.get(3));
 		assertThat(chunk.rows()).isEqualTo(4);
@@ -471,8 +475,8 @@ abstract class EventTableContract extends EventTableSteps {
 	void claimsARowThatIsAloneInItsLaneAsItWasAppended() {
 		List<Row> rows = append(unordered("one"), ordered("key", "two"));
 		assertThat(rows.get(1).alone()).isNull();
-		Head alone = Objects.requireNonNull(rows.get(0).alone());
-		Head read = table().heads(List.of(new Look(alone.lane(), 0)), 10).get(0);
+		QueuedEvent alone = Objects.requireNonNull(rows.get(0).alone());
+		QueuedEvent read = table().heads(List.of(new LaneQuery(alone.lane(), 0)), 10).get(0);
 		assertThat(alone).usingRecursiveComparison().ignoringFields("key", "epoch", "bytes", "isNew").isEqualTo(read);
 		assertThat(alone.bytes()).isBetween(read.bytes() - 50, read.bytes() + 50);
 		assertThat(table().claim(List.of(alone), Duration.ofMinutes(1), 5)).hasSize(1);
@@ -547,7 +551,7 @@ abstract class EventTableContract extends EventTableSteps {
 		assertThat(table().delete(claimOverdue())).isOne();
 	}
 
-	private List<Claim> claimOverdue() {
+	private List<ClaimedEvent> claimOverdue() {
 		endLeases();
 		return claim();
 	}
@@ -562,7 +566,7 @@ abstract class EventTableContract extends EventTableSteps {
 			.containsExactly(List.of(), 1, Duration.ZERO);
 		assertThat(claim()).isEmpty();
 		endLeases();
-		assertThat(heads()).extracting(Head::settled).containsExactly(true);
+		assertThat(heads()).extracting(QueuedEvent::settled).containsExactly(true);
 		assertThat(claim()).hasSize(1);
 	}
 
@@ -573,12 +577,12 @@ abstract class EventTableContract extends EventTableSteps {
 		template().update(
 				"insert into " + events() + " (event_id, topic, type, payload, headers) values (?, ?, 'foreign', ?, ?)",
 				fixture().database().parameter(UUID.randomUUID()), TOPIC, new byte[] { 1 }, headers);
-		List<Claim> claims = claim();
-		Claim foreign = byType(claims, "foreign");
+		List<ClaimedEvent> claims = claim();
+		ClaimedEvent foreign = byType(claims, "foreign");
 		assertThat(claims).hasSize(3).filteredOn((claim) -> claim.undeliverable() != null).containsExactly(foreign);
 		assertThat(foreign.undeliverable())
 			.isEqualTo(new Outcome.Reject("Its headers are not a JSON object of strings"));
-		assertThat(table().bury(failures(List.of(foreign), "unreadable"))).isOne();
+		assertThat(table().moveToDead(failures(List.of(foreign), "unreadable"))).isOne();
 		assertThat(template().queryForObject("select headers from " + fixture().tables().dead(), String.class))
 			.isEqualTo(headers);
 	}
@@ -617,16 +621,16 @@ abstract class EventTableContract extends EventTableSteps {
 			EventTable table = fixture().through(pool).table();
 			inTransaction(() -> {
 				Row open = table().append(List.of(ordered("key", "one"), delayed("late", LEASE))).get(0);
-				assertThat(table.heads(List.of(new Look(open.lane(), 0)), 1)).isEmpty();
+				assertThat(table.heads(List.of(new LaneQuery(open.lane(), 0)), 1)).isEmpty();
 				assertThat(table.scan(Long.MIN_VALUE, 10).rows()).isZero();
 				return true;
 			});
-			List<Claim> claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
+			List<ClaimedEvent> claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
 			assertThat(table.release(claims)).isOne();
 			claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
 			assertThat(table.postpone(failures(claims, "broken"))).isOne();
 			assertThat(table.block(failures(claims, "broken"))).isOne();
-			assertThat(table.bury(failures(claims, "broken"))).isOne();
+			assertThat(table.moveToDead(failures(claims, "broken"))).isOne();
 			makeDue("late");
 			assertThat(table.moveDelayed(10)).hasSize(1);
 			claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
@@ -636,8 +640,8 @@ abstract class EventTableContract extends EventTableSteps {
 		}
 	}
 
-	private static List<Look> looks(EventTable table) {
-		return table.scan(Long.MIN_VALUE, 100).due().stream().map((row) -> new Look(row.lane(), 0)).toList();
+	private static List<LaneQuery> looks(EventTable table) {
+		return table.scan(Long.MIN_VALUE, 100).due().stream().map((row) -> new LaneQuery(row.lane(), 0)).toList();
 	}
 
 	/**
@@ -646,15 +650,15 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void claimsEachRowForOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, 400).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		List<Head> heads = heads();
-		List<List<Claim>> shares = Race.of(4, (relay) -> {
-			List<Claim> share = new ArrayList<>();
+		List<QueuedEvent> heads = heads();
+		List<List<ClaimedEvent>> shares = Race.of(4, (relay) -> {
+			List<ClaimedEvent> share = new ArrayList<>();
 			for (int from = 0; from < heads.size(); from += 40) {
 				share.addAll(claim(heads.subList(from, from + 40)));
 			}
 			return share;
 		});
-		assertThat(shares.stream().flatMap(List::stream).map(Claim::id)).hasSize(400).doesNotHaveDuplicates();
+		assertThat(shares.stream().flatMap(List::stream).map(ClaimedEvent::id)).hasSize(400).doesNotHaveDuplicates();
 		assertThat(shares.stream().flatMap(List::stream)).allSatisfy((claim) -> assertThat(claim.attempts()).isOne());
 	}
 
@@ -662,9 +666,9 @@ abstract class EventTableContract extends EventTableSteps {
 	void settlesEachRowOnce() throws InterruptedException {
 		for (int i = 0; i < 20; i++) {
 			append("one", "two");
-			List<Claim> claims = claim();
+			List<ClaimedEvent> claims = claim();
 			List<Integer> settled = Race.of(4,
-					(relay) -> settle((relay % 2 == 0) ? "delete" : "bury").applyAsInt(claims));
+					(relay) -> settle((relay % 2 == 0) ? "delete" : "moveToDead").applyAsInt(claims));
 			assertThat(settled.stream().mapToInt(Integer::intValue).sum()).isEqualTo(2);
 		}
 	}
@@ -675,7 +679,9 @@ abstract class EventTableContract extends EventTableSteps {
 	 */
 	@Test
 	void keepsEachEventUntilItIsSettledOnce() throws InterruptedException {
-		List<Look> lanes = IntStream.range(0, 30).mapToObj((i) -> new Look(Lanes.of(TOPIC, "key " + i), 0)).toList();
+		List<LaneQuery> lanes = IntStream.range(0, 30)
+			.mapToObj((i) -> new LaneQuery(LaneHash.of(TOPIC, "key " + i), 0))
+			.toList();
 		AtomicInteger appenders = new AtomicInteger(2);
 		Queue<UUID> ended = new ConcurrentLinkedQueue<>();
 		Race.of(6, (runner) -> {
@@ -689,7 +695,7 @@ abstract class EventTableContract extends EventTableSteps {
 			}
 			Random random = new Random(runner);
 			boolean open;
-			List<Head> heads;
+			List<QueuedEvent> heads;
 			do {
 				open = appenders.get() > 0;
 				heads = table().heads(lanes, 3);
@@ -703,8 +709,8 @@ abstract class EventTableContract extends EventTableSteps {
 		assertThat(heads()).isEmpty();
 	}
 
-	private void settle(Claim claim, Random random, Queue<UUID> ended) {
-		String verb = List.of("delete", "release", "postpone", "bury").get(random.nextInt(4));
+	private void settle(ClaimedEvent claim, Random random, Queue<UUID> ended) {
+		String verb = List.of("delete", "release", "postpone", "moveToDead").get(random.nextInt(4));
 		if (verb.equals("postpone")) {
 			table().postpone(List.of(new Failure(claim, "broken", Duration.ZERO)));
 		}

@@ -21,10 +21,10 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
-import dev.idempotent.outbox.jdbc.EventTable.Look;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.LaneQuery;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.transaction.OwnTransactions;
@@ -112,14 +112,14 @@ abstract class EventTableSteps {
 	/**
 	 * The first row of each lane.
 	 */
-	final List<Head> heads() {
+	final List<QueuedEvent> heads() {
 		return heads(1);
 	}
 
-	final List<Head> heads(int limit) {
-		List<Look> lanes = template().queryForList("select distinct lane from " + events(), Long.class)
+	final List<QueuedEvent> heads(int limit) {
+		List<LaneQuery> lanes = template().queryForList("select distinct lane from " + events(), Long.class)
 			.stream()
-			.map((lane) -> new Look(lane, 0))
+			.map((lane) -> new LaneQuery(lane, 0))
 			.toList();
 		return lanes.isEmpty() ? List.of() : table().heads(lanes, limit);
 	}
@@ -127,26 +127,26 @@ abstract class EventTableSteps {
 	/**
 	 * Claims the first row of each lane.
 	 */
-	final List<Claim> claim() {
+	final List<ClaimedEvent> claim() {
 		return claim(heads());
 	}
 
-	final List<Claim> claim(List<Head> heads) {
+	final List<ClaimedEvent> claim(List<QueuedEvent> heads) {
 		return table().claim(heads, LEASE, ATTEMPTS);
 	}
 
 	/**
 	 * Claims the first row of each lane with leases that have ended.
 	 */
-	final List<Claim> claimOver() {
+	final List<ClaimedEvent> claimOver() {
 		return table().claim(heads(), Duration.ofSeconds(-1), ATTEMPTS);
 	}
 
-	static List<Failure> failures(List<Claim> claims, String reason) {
+	static List<Failure> failures(List<ClaimedEvent> claims, String reason) {
 		return claims.stream().map((claim) -> new Failure(claim, reason, LEASE)).toList();
 	}
 
-	static List<String> types(List<Claim> claims) {
+	static List<String> types(List<ClaimedEvent> claims) {
 		return claims.stream().map((claim) -> claim.event().type()).toList();
 	}
 

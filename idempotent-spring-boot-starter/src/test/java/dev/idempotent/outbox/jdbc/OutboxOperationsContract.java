@@ -24,8 +24,8 @@ import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.TopicControl.PausedTopic;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
@@ -87,7 +87,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		assertThat(due).isEqualTo(new ListedEvent(due.position(), row.id(), one.event().id().toString(), "one", TOPIC,
 				false, 0, due.age(), Duration.ZERO, false, null, "one".length()));
 		assertThat(due.age()).isBetween(Duration.ZERO, Duration.ofMinutes(2));
-		List<Claim> claims = claim();
+		List<ClaimedEvent> claims = claim();
 		assertThat(pendingOne().leased()).isTrue();
 		assertThat(pendingOne().availableIn()).isBetween(LEASE.minusMinutes(2), LEASE);
 		table().postpone(failures(claims, "broken"));
@@ -212,11 +212,11 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void examinesALimitedNumberOfDeadEventsForAPage() {
-		bury("one");
+		moveToDead("one");
 		for (int i = 0; i < 14; i++) {
 			doubleDeadEvents();
 		}
-		UUID last = bury("last").get(0);
+		UUID last = moveToDead("last").get(0);
 		for (DeadFilter rare : List.of(new DeadFilter(null, "last", null), new DeadFilter(last, null, null))) {
 			DeadPage first = deadEvents().list(rare, 0, 5);
 			assertThat(first.events()).isEmpty();
@@ -231,7 +231,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	 */
 	@Test
 	void answersQuicklyAmongAHundredThousandEvents() {
-		bury("one");
+		moveToDead("one");
 		append(ordered("key", "first"));
 		table().block(failures(claim(), "refused"));
 		for (int i = 0; i < 17; i++) {
@@ -305,7 +305,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		NewEvent later = delayed("later", HOUR);
 		append(later);
 		assertThat(operations().queue(later.event().id(), null, 5)).isNull();
-		assertThat(operations().queue(bury("dead").get(0), null, 5)).isNull();
+		assertThat(operations().queue(moveToDead("dead").get(0), null, 5)).isNull();
 		assertThat(operations().queue(UUID.randomUUID(), null, 5)).isNull();
 	}
 
@@ -329,7 +329,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	void readsAPayloadInEachState() {
 		NewEvent one = unordered("one");
 		NewEvent later = delayed("later", HOUR);
-		UUID dead = bury("dead").get(0);
+		UUID dead = moveToDead("dead").get(0);
 		append(one, later);
 		UUID pending = one.event().id();
 		assertThat(payload(operations().readPending(pending, null))).isEqualTo("one");
@@ -386,7 +386,8 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		append(ordered("a", "a1"), ordered("a", "a2"));
 		table().block(failures(claim(), "refused"));
 		assertThat(operations().retryBlocked(ALL)).isOne();
-		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled).containsExactly(tuple(0, true, true));
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::settled)
+			.containsExactly(tuple(0, true, true));
 		assertThat(pendingOne().lastError()).isNull();
 		assertThat(types(claim())).containsExactly("a1");
 	}
@@ -445,7 +446,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void listsDeadEventsPageByPage() {
-		bury("one", "two", "three");
+		moveToDead("one", "two", "three");
 		DeadPage page = deadEvents().list(ALL, 0, 2);
 		assertThat(page.events()).hasSize(2);
 		assertThat(page.next()).isEqualTo(page.events().get(1).row());
@@ -459,7 +460,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 				OutboxSamples.event(TOPIC, "secret key", "one", "secret".getBytes(StandardCharsets.UTF_8), Map.of()),
 				true, null);
 		append(secret);
-		table().bury(failures(claim(), "refused"));
+		table().moveToDead(failures(claim(), "refused"));
 		age(HOUR);
 		DeadEvent event = deadEvents().list(ALL, 0, 1).events().get(0);
 		assertThat(event.deadFor()).isBetween(HOUR, HOUR.plusMinutes(2));
@@ -470,7 +471,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void changesOnlyDeadEventsThatMatchAFilter() {
-		List<UUID> ids = bury("one", "two", "three", "two");
+		List<UUID> ids = moveToDead("one", "two", "three", "two");
 		assertThat(deadEvents().retry(new DeadFilter(null, "two", "other:x"))).isZero();
 		assertThat(deadEvents().retry(new DeadFilter(ids.get(0), "two", null))).isZero();
 		assertThat(deadEvents().retry(new DeadFilter(ids.get(0), null, null))).isOne();
@@ -482,9 +483,9 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	@Test
 	void changesNoEventThatDiedAfterTheLookOfTheOperator() {
 		assertThat(deadEvents().list(ALL, 0, 1).newest()).isZero();
-		bury("one", "two");
+		moveToDead("one", "two");
 		DeadFilter seen = new DeadFilter(null, null, null, deadEvents().list(ALL, 0, 1).newest());
-		bury("two", "three");
+		moveToDead("two", "three");
 		assertThat(deadEvents().list(seen, 0, 10).events()).extracting(DeadEvent::type)
 			.containsExactlyInAnyOrder("one", "two");
 		assertThat(deadEvents().retry(new DeadFilter(null, "two", null, seen.upTo()))).isOne();
@@ -496,20 +497,20 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	void retriesAnOrderedEventInItsRowWithAllItsAttempts() {
 		SerializedEvent event = event("a", "a1");
 		List<Row> rows = append(new NewEvent(event, true, null), ordered("a", "a2"));
-		table().bury(failures(claim(), "refused"));
+		table().moveToDead(failures(claim(), "refused"));
 		assertThat(deadEvents().retry(ALL)).isOne();
 		assertThat(typesIn(dead())).isEmpty();
-		Claim claim = claim().get(0);
+		ClaimedEvent claim = claim().get(0);
 		assertThat(EventFacts.of(claim.event())).isEqualTo(EventFacts.of(event, 1));
 		assertThat(claim.event().sequence()).isEqualTo(rows.get(0).id());
-		assertThat(claim.lane()).isEqualTo(Lanes.of(TOPIC, "a"));
+		assertThat(claim.lane()).isEqualTo(LaneHash.of(TOPIC, "a"));
 		assertThat(table().scan(Long.MIN_VALUE, 10).oldest()).isLessThan(Duration.ofMinutes(2));
 	}
 
 	@Test
 	void retriesADeadEventWhoseRowIsTaken() {
 		Row first = append(ordered("a", "first")).get(0);
-		table().bury(failures(claim(), "refused"));
+		table().moveToDead(failures(claim(), "refused"));
 		Row second = append(ordered("a", "second")).get(0);
 		template().update("update " + events() + " set id = ? where id = ?", first.id(), second.id());
 		assertThat(deadEvents().retry(ALL)).isOne();
@@ -519,7 +520,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void movesAndDeletesEachDeadEventOnceForManyOperators() throws InterruptedException {
-		bury(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		moveToDead(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		List<int[]> done = Race.of(4, (operator) -> (operator % 2 == 0) ? new int[] { deadEvents().retry(ALL), 0 }
 				: new int[] { 0, deadEvents().discard(ALL) });
 		int retried = done.stream().mapToInt((counts) -> counts[0]).sum() + deadEvents().retry(ALL);
@@ -531,7 +532,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void skipsALockedDeadEvent() throws SQLException {
-		bury("one", "two");
+		moveToDead("one", "two");
 		long locked = deadEvents().list(ALL, 0, 1).events().get(0).row();
 		try (Connection other = fixture().dataSource().getConnection()) {
 			other.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
@@ -549,14 +550,14 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void retriesAnEventOnceEvenIfItDiesAgain() {
-		bury(IntStream.range(0, 600).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		moveToDead(IntStream.range(0, 600).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		JdbcDeadEvents fruitless = new JdbcDeadEvents(
 				new OwnTransactions(new DelegatingDataSource(fixture().dataSource()) {
 
 					@Override
 					public Connection getConnection() throws SQLException {
-						List<Claim> retried = claim();
-						table().bury(failures(retried, "refused"));
+						List<ClaimedEvent> retried = claim();
+						table().moveToDead(failures(retried, "refused"));
 						return super.getConnection();
 					}
 
@@ -566,9 +567,9 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void sweepsOnlyEventsThatHaveBeenDeadForTooLong() {
-		bury("one", "two");
+		moveToDead("one", "two");
 		age(HOUR);
-		bury("three");
+		moveToDead("three");
 		try (TableSweeper sweeper = deadEvents().sweeper(HOUR.minusMinutes(1))) {
 			assertThat(sweeper.sweep()).isEqualTo(2);
 			assertThat(sweeper.sweep()).isZero();
@@ -578,7 +579,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void sweepsEachEventOnceOnManyInstances() throws InterruptedException {
-		bury(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		moveToDead(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		age(HOUR);
 		List<Integer> swept = Race.of(4, (instance) -> sweep());
 		assertThat(swept.stream().mapToInt(Integer::intValue).sum() + sweep()).isEqualTo(1100);
@@ -593,19 +594,19 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 
 	@Test
 	void sweepsAtAnIntervalUntilClosed() {
-		bury("one");
+		moveToDead("one");
 		try (TableSweeper sweeper = deadEvents().sweeper(Duration.ofMillis(20))) {
 			sweeper.start();
 			await().until(() -> typesIn(dead()).isEmpty());
 		}
-		bury("two");
+		moveToDead("two");
 		await().during(Duration.ofMillis(200)).until(() -> typesIn(dead()).size() == 1);
 	}
 
 	@Test
 	void countsDelayedAndDeadEventsUpToALimit() {
 		append(delayed("one", HOUR), delayed("two", HOUR));
-		bury("dead");
+		moveToDead("dead");
 		assertThat(operations().summary())
 			.isEqualTo(new OutboxSummary(new EventCount(2, true), new EventCount(1, true)));
 		for (int i = 0; i < 13; i++) {
@@ -727,10 +728,10 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	/**
 	 * Appends events that become dead.
 	 */
-	private List<UUID> bury(String... types) {
+	private List<UUID> moveToDead(String... types) {
 		NewEvent[] events = List.of(types).stream().map(EventTableSteps::unordered).toArray(NewEvent[]::new);
 		append(events);
-		table().bury(failures(claim(), "refused"));
+		table().moveToDead(failures(claim(), "refused"));
 		return List.of(events).stream().map((event) -> event.event().id()).toList();
 	}
 

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,7 +59,7 @@ class PostgresEventTableConflictsIntegrationTests extends EventTableConflictsCon
 	@Test
 	void repeatsASettlementAfterALockTimeoutOfThePool() throws SQLException {
 		append("one");
-		List<Claim> claims = claim();
+		List<ClaimedEvent> claims = claim();
 		try (Connection connection = fixture.dataSource().getConnection();
 				Statement rival = connection.createStatement()) {
 			rival.executeUpdate("update conflicts_event set last_error = 'seen' where type = 'one'");

@@ -13,10 +13,10 @@ import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.jdbc.StatementCount;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Lock;
-import dev.idempotent.outbox.jdbc.EventTable.Look;
+import dev.idempotent.outbox.jdbc.EventTable.LaneQuery;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
@@ -88,14 +88,14 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 	void takesOneRoundTripForEachStep() {
 		append(types(100));
 		assertThat(count.take()).isOne();
-		List<Look> lanes = due();
+		List<LaneQuery> lanes = due();
 		// The isolation of the pool was read once.
 		count.take();
 		due();
 		assertThat(count.take()).isOne();
-		List<Head> heads = table().heads(lanes, 1);
+		List<QueuedEvent> heads = table().heads(lanes, 1);
 		assertThat(count.take()).isOne();
-		List<Claim> claims = claim(heads);
+		List<ClaimedEvent> claims = claim(heads);
 		assertThat(count.take()).isOne();
 		assertThat(claims).hasSize(100);
 		table().release(claims.subList(0, 50));
@@ -110,7 +110,7 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 	@Test
 	void readsLargePayloadsAfterTheClaimHasCommitted() {
 		insertLarge();
-		List<Head> heads = table().heads(due(), 1);
+		List<QueuedEvent> heads = table().heads(due(), 1);
 		count.take();
 		assertThat(claim(heads)).extracting((claim) -> claim.event().payload().length).containsExactly(1_000_001);
 		assertThat(count.take()).isEqualTo(2);
@@ -164,7 +164,7 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 				+ "for each row execute function cost_settings()");
 		try {
 			append("one");
-			List<Claim> claims = claim(table().heads(due(), 1));
+			List<ClaimedEvent> claims = claim(table().heads(due(), 1));
 			requireDefaults();
 			table().release(claims);
 			requireDefaults();
@@ -190,7 +190,7 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 	@Test
 	void setsNothingForTheWorkOfAHandler() {
 		append("one");
-		Claim claim = claim(table().heads(due(), 1)).get(0);
+		ClaimedEvent claim = claim(table().heads(due(), 1)).get(0);
 		inTransaction(() -> {
 			template().execute("set local enable_bitmapscan = off");
 			Object lock = lock(claim);
@@ -203,7 +203,7 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 		});
 		requireDefaults();
 		append("two");
-		Head head = table().heads(due(), 1).get(0);
+		QueuedEvent head = table().heads(due(), 1).get(0);
 		inTransaction(() -> {
 			assertThat(table().lockUnclaimed(head, Duration.ofMinutes(1))).isNotNull();
 			requireDefaults();
@@ -211,11 +211,11 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 		});
 	}
 
-	private Object lock(Claim claim) {
+	private Object lock(ClaimedEvent claim) {
 		return Objects.requireNonNull(table().lockInTransaction(claim, Duration.ofMinutes(1)));
 	}
 
-	private boolean handle(Head head) {
+	private boolean handle(QueuedEvent head) {
 		assertThat(table().showsLocks()).isTrue();
 		return inTransaction(() -> {
 			Lock lock = Objects.requireNonNull(table().lockUnclaimed(head, Duration.ofMinutes(1)));
@@ -223,7 +223,7 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 		});
 	}
 
-	private boolean handle(Claim claim) {
+	private boolean handle(ClaimedEvent claim) {
 		return inTransaction(() -> table().deleteInTransaction(claim, lock(claim)));
 	}
 
@@ -250,39 +250,39 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			append("unclaimed");
 			assertThat(handle(table().heads(due(), 1).get(0))).isTrue();
 			append("two");
-			table().bury(failures(claim(table().heads(due(), 1)), "broken"));
+			table().moveToDead(failures(claim(table().heads(due(), 1)), "broken"));
 			insertLarge();
 			table().delete(claim(table().heads(due(), 1)));
 		}
 		insertLarge();
-		List<Head> large = table().heads(due(), 1);
+		List<QueuedEvent> large = table().heads(due(), 1);
 		template().update("insert into cost_event (lane, event_id, topic, type, payload) select i * 1000, "
 				+ "gen_random_uuid(), ?, 'type', '' from generate_series(1, ?) i", TOPIC, ROWS);
 		RowReads reads = new RowReads(pool);
 		assertThat(reads.atMost(FEW, "cost_event", "a claim of a large event", () -> claim(large))).hasSize(1);
 		for (int i = 0; i < 4; i++) {
-			List<Look> lanes = reads.atMost(FEW, "cost_event", "a scan",
+			List<LaneQuery> lanes = reads.atMost(FEW, "cost_event", "a scan",
 					() -> table().scan(Long.MIN_VALUE, BATCH)
 						.due()
 						.stream()
-						.map((row) -> new Look(row.lane(), 0))
+						.map((row) -> new LaneQuery(row.lane(), 0))
 						.toList());
 			assertThat(lanes).hasSize(BATCH);
-			List<Head> heads = reads.atMost(FEW, "cost_event", "a search", () -> table().heads(lanes, 1));
-			List<Claim> released = reads.atMost(FEW, "cost_event", "a claim", () -> claim(heads));
+			List<QueuedEvent> heads = reads.atMost(FEW, "cost_event", "a search", () -> table().heads(lanes, 1));
+			List<ClaimedEvent> released = reads.atMost(FEW, "cost_event", "a claim", () -> claim(heads));
 			assertThat(reads.atMost(FEW, "cost_event", "a release", () -> table().release(released))).isEqualTo(BATCH);
-			List<Claim> failed = claim(table().heads(lanes, 1));
+			List<ClaimedEvent> failed = claim(table().heads(lanes, 1));
 			assertThat(reads.atMost(FEW, "cost_event", "a failure",
 					() -> table().postpone(failures(failed.subList(0, 100), "broken"))))
 				.isEqualTo(100);
 			assertThat(reads.atMost(FEW, "cost_event", "a death",
-					() -> table().bury(failures(failed.subList(100, 200), "broken"))))
+					() -> table().moveToDead(failures(failed.subList(100, 200), "broken"))))
 				.isEqualTo(100);
 			assertThat(reads.atMost(FEW, "cost_event", "the transaction of a handler", () -> handle(failed.get(200))))
 				.isTrue();
 			assertThat(reads.atMost(FEW, "cost_event", "a delete", () -> table().delete(failed.subList(201, BATCH))))
 				.isEqualTo(299);
-			List<Head> unclaimed = table().heads(due(), 1);
+			List<QueuedEvent> unclaimed = table().heads(due(), 1);
 			assertThat(reads.atMost(FEW, "cost_event", "a transaction without a claim", () -> handle(unclaimed.get(0))))
 				.isTrue();
 			assertThat(reads.atMost(FEW, "cost_event", "a delete of the rest", () -> table().delete(failed)))
@@ -309,7 +309,7 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 
 	@Test
 	void searchesBehindTheRowsThatAnOldSnapshotKeeps() throws SQLException {
-		long lane = Lanes.of(TOPIC, "hot");
+		long lane = LaneHash.of(TOPIC, "hot");
 		try (Connection old = others.getConnection(); Statement snapshot = old.createStatement()) {
 			old.setAutoCommit(false);
 			old.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
@@ -320,12 +320,13 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			template().execute("delete from cost_event");
 			template().execute("vacuum cost_event");
 			Row row = append(ordered("hot", "new")).get(0);
-			List<Head> found = new ArrayList<>();
-			assertThat(buffers(() -> found.addAll(table().heads(List.of(new Look(lane, last)), 100)))).isLessThan(20);
-			assertThat(found).extracting(Head::id).containsExactly(row.id());
+			List<QueuedEvent> found = new ArrayList<>();
+			assertThat(buffers(() -> found.addAll(table().heads(List.of(new LaneQuery(lane, last)), 100))))
+				.isLessThan(20);
+			assertThat(found).extracting(QueuedEvent::id).containsExactly(row.id());
 			assertThat(buffers(() -> assertThat(table().delete(claim(found))).isOne())).isLessThan(60);
 			append(ordered("hot", "next"));
-			assertThat(buffers(() -> assertThat(table().heads(List.of(new Look(lane, 0)), 100)).hasSize(1)))
+			assertThat(buffers(() -> assertThat(table().heads(List.of(new LaneQuery(lane, 0)), 100)).hasSize(1)))
 				.as("a search from the first row, which the scan's share of time limits")
 				.isGreaterThan(500);
 			old.rollback();
@@ -356,7 +357,7 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 		try (Connection connection = others.getConnection(); Statement statement = connection.createStatement()) {
 			connection.setAutoCommit(false);
 			statement.execute("insert into cost_event (lane, event_id, topic, event_key, type, payload) values ("
-					+ Lanes.of(TOPIC, "late") + ", gen_random_uuid(), '" + TOPIC + "', 'late', 'late', '')");
+					+ LaneHash.of(TOPIC, "late") + ", gen_random_uuid(), '" + TOPIC + "', 'late', 'late', '')");
 			statement.execute("prepare transaction 'late'");
 			connection.setAutoCommit(true);
 			append(ordered("late", "other"));
@@ -366,8 +367,8 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 		}
 	}
 
-	private List<Look> due() {
-		return table().scan(Long.MIN_VALUE, 1000).due().stream().map((row) -> new Look(row.lane(), 0)).toList();
+	private List<LaneQuery> due() {
+		return table().scan(Long.MIN_VALUE, 1000).due().stream().map((row) -> new LaneQuery(row.lane(), 0)).toList();
 	}
 
 	private static String[] types(int number) {

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import dev.idempotent.outbox.OutboxSamples;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Lock;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
@@ -58,9 +58,9 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		append(unordered("one"),
 				new NewEvent(OutboxSamples.event(TOPIC, "large", "two", new byte[1_000_000], Map.of()), true, null));
 		template().update("update " + events() + " set id = 1");
-		List<Head> read = heads();
+		List<QueuedEvent> read = heads();
 		claim(read.subList(0, 1));
-		assertThat(claim(read)).extracting(Claim::lane).containsExactly(read.get(1).lane());
+		assertThat(claim(read)).extracting(ClaimedEvent::lane).containsExactly(read.get(1).lane());
 	}
 
 	/**
@@ -69,11 +69,11 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	@Test
 	void findsAnEventWithoutAKeyAsItIsClaimed() {
 		append(new NewEvent(event(null, "alone"), false, null));
-		Head found = alone();
+		QueuedEvent found = alone();
 		assertThat(found).usingRecursiveComparison().ignoringFields("epoch").isEqualTo(heads().get(0));
-		Claim claim = claim(List.of(found)).get(0);
+		ClaimedEvent claim = claim(List.of(found)).get(0);
 		endLeases();
-		assertThat(alone()).extracting(Head::attempts, Head::settled).containsExactly(1, false);
+		assertThat(alone()).extracting(QueuedEvent::attempts, QueuedEvent::settled).containsExactly(1, false);
 		table().postpone(failures(List.of(claim), "broken"));
 		endLeases();
 		assertThat(claim(List.of(alone()))).extracting((again) -> again.event().attempts()).containsExactly(2);
@@ -85,7 +85,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		assertThat(table().scan(Long.MIN_VALUE, 10).due()).extracting(Row::alone).containsOnlyNulls();
 	}
 
-	private Head alone() {
+	private QueuedEvent alone() {
 		return Objects.requireNonNull(table().scan(Long.MIN_VALUE, 10).due().get(0).alone());
 	}
 
@@ -96,7 +96,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
 	void freesAnEventIfTheTransactionOfItsHandlerFallsSilent() {
 		append("one");
-		Claim claim = claim().get(0);
+		ClaimedEvent claim = claim().get(0);
 		assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> inTransaction(() -> {
 			assertThat(table().lockInTransaction(claim, Duration.ofMillis(200))).isNotNull();
 			// The lock would be waited for, and the row be gone after a commit.
@@ -111,7 +111,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	@Test
 	void limitsTheWaitsOfATransaction() {
 		append("one");
-		Claim claim = claim().get(0);
+		ClaimedEvent claim = claim().get(0);
 		inTransaction(() -> {
 			assertThat(table().lockInTransaction(claim, Duration.ofSeconds(5))).isNotNull();
 			return assertThat(template().queryForObject("select current_setting('lock_timeout')", String.class))
@@ -123,7 +123,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	void deletesARowThatItHasLockedWithoutAClaim() {
 		assertThat(table().showsLocks()).isTrue();
 		append(new NewEvent(event("key", "one"), true, null));
-		Head head = heads().get(0);
+		QueuedEvent head = heads().get(0);
 		inTransaction(() -> {
 			Lock lock = locked(head);
 			assertThat(lock.claims().get(0).event()).satisfies((event) -> {
@@ -152,7 +152,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	void locksNoRowWithoutAClaimAgainWhoseTransactionHasNotCommitted() {
 		assertThat(table().showsLocks()).isTrue();
 		append(handled("one"));
-		Head head = heads().get(0);
+		QueuedEvent head = heads().get(0);
 		assertThat(head.isNew()).isTrue();
 		assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> inTransaction(() -> {
 			assertThat(lock(head)).isPresent();
@@ -160,7 +160,8 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 			return true;
 		}));
 		assertThat(inTransaction(() -> lock(head))).isEmpty();
-		assertThat(heads()).extracting(Head::attempts, Head::due, Head::isNew).containsExactly(tuple(0, true, false));
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::isNew)
+			.containsExactly(tuple(0, true, false));
 		assertThat(alone().isNew()).isFalse();
 		assertThat(claim(heads())).extracting((claim) -> claim.event().attempts()).containsExactly(1);
 	}
@@ -173,12 +174,13 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		assertThat(table().showsLocks()).isTrue();
 		append(handled("one"));
 		assertThat(table().release(claim())).isOne();
-		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled, Head::isNew)
+		assertThat(heads())
+			.extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::settled, QueuedEvent::isNew)
 			.containsExactly(tuple(0, true, true, false));
 		assertThat(alone().isNew()).isFalse();
 		assertThat(inTransaction(() -> lock(heads().get(0)))).isEmpty();
 		table().postpone(List.of(new Failure(claim().get(0), "not counted", Duration.ZERO, false)));
-		assertThat(heads()).extracting(Head::attempts, Head::settled, Head::isNew)
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::settled, QueuedEvent::isNew)
 			.containsExactly(tuple(0, true, false));
 		assertThat(inTransaction(() -> lock(heads().get(0)))).isEmpty();
 	}
@@ -193,7 +195,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 				false, null));
 		assertThat(heads()).singleElement().satisfies((head) -> assertThat(head.bytes()).isGreaterThan(2_000_000));
 		assertThat(alone().bytes()).isEqualTo(heads().get(0).bytes());
-		List<Claim> exhausted = table().claim(heads(), LEASE, 0);
+		List<ClaimedEvent> exhausted = table().claim(heads(), LEASE, 0);
 		assertThat(exhausted.get(0).event().storedHeaders()).doesNotContainKey("note");
 		table().release(exhausted);
 		assertThat(claim().get(0).event().storedHeaders()).containsKey("note");
@@ -206,7 +208,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	void deletesNoRowOfAnotherSchema() {
 		assertThat(table().showsLocks()).isTrue();
 		append(handled("one"));
-		Head head = heads().get(0);
+		QueuedEvent head = heads().get(0);
 		template().execute("drop schema if exists other cascade");
 		template().execute("create schema other");
 		template().execute("create table other." + events() + " (like " + events() + " including all)");
@@ -226,7 +228,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	void waitsForNoRowThatAnOperatorHasLocked() {
 		append("one");
 		append("two");
-		List<Claim> claims = claim();
+		List<ClaimedEvent> claims = claim();
 		assertThat(claims).hasSize(2);
 		inTransaction(() -> {
 			template().queryForList("select id from " + events() + " for update");
@@ -250,13 +252,14 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	void locksNoRowWithoutAClaimThatIsNotAsItWasRead() {
 		assertThat(table().showsLocks()).isTrue();
 		append(handled("claimed"));
-		Head head = heads().get(0);
-		Head other = new Head(head.lane(), head.id(), 0, "handlers:other", null, 0, true, true, true, null);
+		QueuedEvent head = heads().get(0);
+		QueuedEvent other = new QueuedEvent(head.lane(), head.id(), 0, "handlers:other", null, 0, true, true, true,
+				null);
 		assertThat(inTransaction(() -> lock(other))).isEmpty();
-		List<Claim> claims = claim(List.of(head));
+		List<ClaimedEvent> claims = claim(List.of(head));
 		assertThat(inTransaction(() -> lock(head))).isEmpty();
 		table().postpone(List.of(new Failure(claims.get(0), "not counted", LEASE, false)));
-		assertThat(heads()).extracting(Head::attempts, Head::due).containsExactly(tuple(0, false));
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due).containsExactly(tuple(0, false));
 		assertThat(inTransaction(() -> lock(head))).isEmpty();
 		template().update("delete from " + events());
 		assertThat(inTransaction(() -> lock(head))).isEmpty();
@@ -269,25 +272,25 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 	void locksNoClaimedRowInATransactionAtRepeatableRead() {
 		assertThat(table().showsLocks()).isTrue();
 		append(handled("one"));
-		Head head = heads().get(0);
+		QueuedEvent head = heads().get(0);
 		inTransaction(() -> {
 			template().execute("set transaction isolation level repeatable read");
 			assertThat(template().queryForObject("select count(*) from " + events(), Integer.class)).isOne();
 			assertThat(other(() -> claim(List.of(head)))).hasSize(1);
 			return assertThat(lock(head)).isEmpty();
 		});
-		assertThat(heads()).extracting(Head::attempts).containsExactly(1);
+		assertThat(heads()).extracting(QueuedEvent::attempts).containsExactly(1);
 	}
 
 	private static NewEvent handled(String type) {
 		return new NewEvent(OutboxSamples.event("handlers:book", null, type, new byte[0], Map.of()), false, null);
 	}
 
-	private Optional<Lock> lock(Head head) {
+	private Optional<Lock> lock(QueuedEvent head) {
 		return Optional.ofNullable(table().lockUnclaimed(head, Duration.ofMinutes(1)));
 	}
 
-	private Lock locked(Head head) {
+	private Lock locked(QueuedEvent head) {
 		return lock(head).orElseThrow();
 	}
 

@@ -49,7 +49,7 @@ class PostgresMovedEventsIntegrationTests extends EventTableSteps {
 		append("one");
 		List<Failure> failures = failures(claim(), "refused");
 		ignore("insert", "moved_dead");
-		fails(() -> table().bury(failures));
+		fails(() -> table().moveToDead(failures));
 		assertThat(typesIn(events())).containsExactly("one");
 	}
 
@@ -58,7 +58,7 @@ class PostgresMovedEventsIntegrationTests extends EventTableSteps {
 		append("one");
 		List<Failure> failures = failures(claim(), "refused");
 		ignore("delete", "moved_event");
-		fails(() -> table().bury(failures));
+		fails(() -> table().moveToDead(failures));
 		assertThat(typesIn("moved_dead")).isEmpty();
 	}
 
@@ -81,7 +81,7 @@ class PostgresMovedEventsIntegrationTests extends EventTableSteps {
 	@Test
 	void keepADeadEventWhoseRowIsNotInserted() {
 		append("one");
-		table().bury(failures(claim(), "refused"));
+		table().moveToDead(failures(claim(), "refused"));
 		ignore("insert", "moved_event");
 		fails(() -> new JdbcDeadEvents(new OwnTransactions(fixture.dataSource()), "moved_").retry(DeadFilter.ALL));
 		assertThat(typesIn("moved_dead")).containsExactly("one");

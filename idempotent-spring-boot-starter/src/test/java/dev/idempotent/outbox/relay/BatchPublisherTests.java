@@ -13,7 +13,7 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -30,16 +30,17 @@ class BatchPublisherTests {
 
 	private final RecordingPublisher broker = new RecordingPublisher();
 
-	private final Circuits circuit = new Circuits("test", PausedTopicsTests.none(), new WakeSet(10), () -> {
-	});
+	private final CircuitBreakers circuit = new CircuitBreakers("test", PausedTopicsTests.none(), new LaneQueue(10),
+			() -> {
+			});
 
 	private final BatchPublisher publisher = new BatchPublisher(this.broker, this.circuit);
 
 	private final List<Integer> batches = new ArrayList<>();
 
-	private final Claim huge = event("huge", TOPIC);
+	private final ClaimedEvent huge = event("huge", TOPIC);
 
-	private final Claim small = event("small", TOPIC);
+	private final ClaimedEvent small = event("small", TOPIC);
 
 	@Test
 	void suspectsTheFirstEventWithoutAnAnswer() {
@@ -118,7 +119,7 @@ class BatchPublisherTests {
 	@Test
 	void sendsNothingWhenItsTimeIsOver() {
 		assertThat(this.publisher.publish(List.of(this.huge, this.small), () -> false))
-			.containsOnly(Settlement.NOT_SENT);
+			.containsOnly(BatchSettlement.NOT_SENT);
 		assertThat(this.broker.published()).isEmpty();
 		assertThat(this.circuit.isClosed(TOPIC)).isTrue();
 		assertThat(this.publisher.isSuspect(this.huge.place())).isFalse();
@@ -130,9 +131,9 @@ class BatchPublisherTests {
 		BatchPublisher ordered = new BatchPublisher(new Ordered(this.broker), this.circuit);
 		assertThat(ordered.publish(List.of(keyed("1"), keyed("2"), keyed("3"), event("other", TOPIC)), () -> true))
 			.satisfiesExactly((first) -> assertThat(first).isInstanceOf(Outcome.Delivered.class),
-					(failed) -> assertThat(failed).isNotEqualTo(Settlement.NOT_SENT),
-					(rest) -> assertThat(rest).isSameAs(Settlement.NOT_SENT),
-					(other) -> assertThat(other).isNotSameAs(Settlement.NOT_SENT));
+					(failed) -> assertThat(failed).isNotEqualTo(BatchSettlement.NOT_SENT),
+					(rest) -> assertThat(rest).isSameAs(BatchSettlement.NOT_SENT),
+					(other) -> assertThat(other).isNotSameAs(BatchSettlement.NOT_SENT));
 	}
 
 	@Test
@@ -144,14 +145,14 @@ class BatchPublisherTests {
 			return new Outcome.Delivered();
 		});
 		BatchPublisher ordered = new BatchPublisher(new Ordered(this.broker), this.circuit);
-		List<Claim> run = List.of(keyed("1"), keyed("2"), keyed("3"), keyed("4"));
+		List<ClaimedEvent> run = List.of(keyed("1"), keyed("2"), keyed("3"), keyed("4"));
 		List<Outcome> outcomes = ordered.publish(run, () -> true);
 		assertThat(outcomes).hasExactlyElementsOfTypes(Outcome.Delivered.class, Outcome.Retry.class,
 				Outcome.Unavailable.class, Outcome.Unavailable.class);
 		assertThat(this.broker.types()).containsOnly("1");
 	}
 
-	private List<Outcome> publish(Claim... events) {
+	private List<Outcome> publish(ClaimedEvent... events) {
 		return this.publisher.publish(List.of(events), () -> true);
 	}
 
@@ -170,17 +171,17 @@ class BatchPublisherTests {
 		});
 	}
 
-	private static Claim event(String type, String topic) {
+	private static ClaimedEvent event(String type, String topic) {
 		return event(type, topic, null);
 	}
 
-	private static Claim keyed(String type) {
+	private static ClaimedEvent keyed(String type) {
 		return event(type, TOPIC, "key");
 	}
 
-	private static Claim event(String type, String topic, @Nullable String key) {
+	private static ClaimedEvent event(String type, String topic, @Nullable String key) {
 		SerializedEvent event = new SerializedEvent(UUID.randomUUID(), 1, topic, key, type, new byte[0], Map.of(), 1);
-		return new Claim(lanes.incrementAndGet(), event, null, Duration.ZERO, true);
+		return new ClaimedEvent(lanes.incrementAndGet(), event, null, Duration.ZERO, true);
 	}
 
 	private record Partitioned(OutboxPublisher broker) implements OutboxPublisher {

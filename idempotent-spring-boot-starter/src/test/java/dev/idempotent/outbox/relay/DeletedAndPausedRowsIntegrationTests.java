@@ -9,7 +9,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.TopicControl;
-import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.jdbc.LaneHash;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +46,7 @@ class DeletedAndPausedRowsIntegrationTests {
 	@Test
 	void theSearchForTheNextRowOfAKeyDoesNotReadItsDeletedRows() throws SQLException {
 		open(Shop.SELDOM);
-		long lane = Lanes.of(RecordingPublisher.TOPIC, "hot");
+		long lane = LaneHash.of(RecordingPublisher.TOPIC, "hot");
 		try (Connection snapshot = this.shop.bean(DataSource.class).getConnection();
 				Statement statement = snapshot.createStatement()) {
 			snapshot.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
@@ -71,7 +71,7 @@ class DeletedAndPausedRowsIntegrationTests {
 		open("idempotent.outbox.relay.scan-interval=50ms");
 		this.shop.bean(TopicControl.class).pause(RecordingPublisher.TOPIC);
 		this.shop.relay().refreshPausedTopics();
-		insert("((hashtext(n::text)::bigint & 1048575) | " + Lanes.of(RecordingPublisher.TOPIC, null)
+		insert("((hashtext(n::text)::bigint & 1048575) | " + LaneHash.of(RecordingPublisher.TOPIC, null)
 				+ "), null, gen_random_uuid(), '" + RecordingPublisher.TOPIC + "', 'paused', '', now()");
 		long rows = rowsRead();
 		long searches = searches();

@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,8 +30,8 @@ class HandlerBatchesTests {
 				() -> this.handler.calls.size() < 200);
 	}
 
-	private static Claim claim(int number) {
-		return new Claim(number,
+	private static ClaimedEvent claim(int number) {
+		return new ClaimedEvent(number,
 				OutboxSamples.event("handlers:test", null, Integer.toString(number), new byte[0], Map.of()), null,
 				Duration.ZERO, true);
 	}
@@ -67,7 +67,7 @@ class HandlerBatchesTests {
 		this.handler.failing = Set.copyOf(IntStream.range(0, 100).mapToObj(Integer::toString).toList());
 		List<Outcome> outcomes = handle(100);
 		assertThat(outcomes).filteredOn(Outcome.Retry.class::isInstance).hasSize(FailureStreak.FAILURES);
-		assertThat(outcomes).filteredOn((outcome) -> outcome == Settlement.NOT_SENT)
+		assertThat(outcomes).filteredOn((outcome) -> outcome == BatchSettlement.NOT_SENT)
 			.hasSize(100 - FailureStreak.FAILURES);
 		assertThat(this.handler.calls).hasSizeLessThan(30);
 	}
@@ -75,7 +75,7 @@ class HandlerBatchesTests {
 	@Test
 	void beginsNothingWithoutTime() {
 		List<Outcome> outcomes = this.batches.handle(List.of(claim(1), claim(2)), () -> false);
-		assertThat(outcomes).containsExactly(Settlement.NOT_SENT, Settlement.NOT_SENT);
+		assertThat(outcomes).containsExactly(BatchSettlement.NOT_SENT, BatchSettlement.NOT_SENT);
 		assertThat(this.handler.calls).isEmpty();
 	}
 
@@ -99,18 +99,19 @@ class HandlerBatchesTests {
 	private List<Integer> rounds(int events, int callsInTime) {
 		HandlerBatches own = new HandlerBatches(this.handler, (failure) -> {
 		});
-		List<Claim> left = new ArrayList<>(IntStream.range(0, events).mapToObj(HandlerBatchesTests::claim).toList());
+		List<ClaimedEvent> left = new ArrayList<>(
+				IntStream.range(0, events).mapToObj(HandlerBatchesTests::claim).toList());
 		List<Integer> failed = new ArrayList<>();
 		for (int round = 0; round < 100 && !left.isEmpty(); round++) {
-			List<Claim> next = left.stream().filter((claim) -> !own.isSuspect(claim.place())).toList();
-			List<Claim> claims = next.isEmpty() ? List.of(left.get(0)) : next;
+			List<ClaimedEvent> next = left.stream().filter((claim) -> !own.isSuspect(claim.place())).toList();
+			List<ClaimedEvent> claims = next.isEmpty() ? List.of(left.get(0)) : next;
 			this.handler.calls.clear();
 			List<Outcome> outcomes = own.handle(claims, () -> this.handler.calls.size() < callsInTime);
 			for (int i = 0; i < claims.size(); i++) {
 				if (outcomes.get(i) instanceof Outcome.Retry) {
 					failed.add((int) claims.get(i).lane());
 				}
-				if (outcomes.get(i) != Settlement.NOT_SENT) {
+				if (outcomes.get(i) != BatchSettlement.NOT_SENT) {
 					left.remove(claims.get(i));
 				}
 			}
@@ -122,18 +123,19 @@ class HandlerBatchesTests {
 	@Test
 	void suspectsNoneOnceTheEventIsFound() {
 		this.handler.failing = Set.of("0");
-		List<Claim> claims = IntStream.range(0, 4).mapToObj(HandlerBatchesTests::claim).toList();
+		List<ClaimedEvent> claims = IntStream.range(0, 4).mapToObj(HandlerBatchesTests::claim).toList();
 		List<Outcome> outcomes = this.batches.handle(claims, () -> this.handler.calls.size() < 3);
 		assertThat(outcomes.get(0)).isInstanceOf(Outcome.Retry.class);
-		assertThat(outcomes.subList(1, 4)).containsOnly(Settlement.NOT_SENT);
+		assertThat(outcomes.subList(1, 4)).containsOnly(BatchSettlement.NOT_SENT);
 		assertThat(claims).noneMatch((claim) -> this.batches.isSuspect(claim.place()));
 	}
 
 	@Test
 	void suspectsAnEventUntilItWasHandled() {
 		this.handler.failing = Set.of("1");
-		List<Claim> claims = List.of(claim(1), claim(2));
-		assertThat(this.batches.handle(claims, () -> this.handler.calls.isEmpty())).containsOnly(Settlement.NOT_SENT);
+		List<ClaimedEvent> claims = List.of(claim(1), claim(2));
+		assertThat(this.batches.handle(claims, () -> this.handler.calls.isEmpty()))
+			.containsOnly(BatchSettlement.NOT_SENT);
 		assertThat(claims).allMatch((claim) -> this.batches.isSuspect(claim.place()));
 		claims.forEach((claim) -> assertThat(this.batches.handle(List.of(claim), () -> true)).hasSize(1));
 		assertThat(claims).map((claim) -> this.batches.isSuspect(claim.place())).containsExactly(true, false);
@@ -157,7 +159,7 @@ class HandlerBatchesTests {
 		private Set<String> unreadable = Set.of();
 
 		@Override
-		public List<Outcome> handleTogether(List<Claim> claims, Consumer<Throwable> failures) {
+		public List<Outcome> handleTogether(List<ClaimedEvent> claims, Consumer<Throwable> failures) {
 			this.calls.add(claims.size());
 			boolean fails = claims.stream().anyMatch((claim) -> this.failing.contains(claim.event().type()));
 			return claims.stream()
@@ -167,7 +169,7 @@ class HandlerBatchesTests {
 		}
 
 		@Override
-		public Outcome handle(Claim claim, Consumer<Throwable> failures) {
+		public Outcome handle(ClaimedEvent claim, Consumer<Throwable> failures) {
 			throw new IllegalStateException();
 		}
 

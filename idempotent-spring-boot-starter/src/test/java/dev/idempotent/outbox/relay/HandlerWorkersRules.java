@@ -26,12 +26,12 @@ import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
-import dev.idempotent.outbox.relay.Settlement.Rules;
-import dev.idempotent.outbox.relay.WakeSet.Wake;
+import dev.idempotent.outbox.relay.BatchSettlement.Rules;
+import dev.idempotent.outbox.relay.LaneQueue.LaneSignal;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -139,7 +139,7 @@ abstract class HandlerWorkersRules {
 	}
 
 	private static void wake(PublisherWorkers workers, List<Row> rows) {
-		rows.forEach((row) -> assertThat(workers.wake(new Wake(row.lane(), row.id(), row.topic(), 0))).isTrue());
+		rows.forEach((row) -> assertThat(workers.wake(new LaneSignal(row.lane(), row.id(), row.topic(), 0))).isTrue());
 	}
 
 	private List<Integer> attempts() {
@@ -379,9 +379,9 @@ abstract class HandlerWorkersRules {
 		}
 
 		@Override
-		public List<Claim> claim(List<Head> heads, Duration lease, int attempts) {
+		public List<ClaimedEvent> claim(List<QueuedEvent> heads, Duration lease, int attempts) {
 			CountDownLatch end = this.released;
-			List<Claim> claims = super.claim(heads, lease, attempts);
+			List<ClaimedEvent> claims = super.claim(heads, lease, attempts);
 			if (!claims.isEmpty()) {
 				this.sizes.add(claims.size());
 				this.blocked.countDown();
@@ -462,14 +462,14 @@ abstract class HandlerWorkersRules {
 		}
 
 		@Override
-		public @Nullable Attempt handleUnclaimed(Head head, Consumer<Throwable> failures) {
+		public @Nullable Attempt handleUnclaimed(QueuedEvent head, Consumer<Throwable> failures) {
 			this.hanging.add("unclaimed");
 			RelayRules.awaitLatch(this.free);
 			return null;
 		}
 
 		@Override
-		public Outcome handle(Claim claim, Consumer<Throwable> failures) {
+		public Outcome handle(ClaimedEvent claim, Consumer<Throwable> failures) {
 			String type = claim.event().type();
 			if (this.slow.contains(type)) {
 				this.hanging.add(type);

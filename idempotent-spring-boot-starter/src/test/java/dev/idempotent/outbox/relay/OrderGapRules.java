@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
-import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.jdbc.LaneHash;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
@@ -86,7 +86,7 @@ abstract class OrderGapRules extends OutageRules {
 	}
 
 	private static Row insertIntoLaneOfOther(Shop shop, String type) {
-		long lane = Lanes.of(RecordingPublisher.TOPIC, "other");
+		long lane = LaneHash.of(RecordingPublisher.TOPIC, "other");
 		shop.database()
 			.sql("insert into relay_event (lane, event_id, topic, event_key, type, payload, headers) "
 					+ "values (?, ?, ?, 'one', ?, ?, '{}')")

@@ -86,7 +86,7 @@ abstract class OutageRules extends InstanceRules {
 	void recoversEvenIfOneOfManyDestinationsStaysUnavailable() {
 		Shop shop = open(Shop.OFTEN);
 		Set<String> away = ConcurrentHashMap.newKeySet();
-		List<String> many = IntStream.range(0, Circuits.MAX_DESTINATIONS).mapToObj((i) -> AWAY + i).toList();
+		List<String> many = IntStream.range(0, CircuitBreakers.MAX_DESTINATIONS).mapToObj((i) -> AWAY + i).toList();
 		away.addAll(many);
 		away.add(AWAY);
 		shop.broker()

@@ -185,7 +185,9 @@ abstract class PauseRules {
 	@Test
 	void deliversOthersWhileManyTopicsArePaused() {
 		Shop shop = open();
-		List<String> many = IntStream.range(0, 4 * Circuits.MAX_DESTINATIONS).mapToObj((i) -> PAUSED + i).toList();
+		List<String> many = IntStream.range(0, 4 * CircuitBreakers.MAX_DESTINATIONS)
+			.mapToObj((i) -> PAUSED + i)
+			.toList();
 		many.forEach(control(shop)::pause);
 		awaitPaused(Set.copyOf(many));
 		many.forEach((topic) -> shop.appendTo(topic, "kept"));

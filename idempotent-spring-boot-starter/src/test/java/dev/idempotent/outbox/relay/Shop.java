@@ -13,7 +13,7 @@ import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.RecordingPublisher;
-import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.jdbc.LaneHash;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -143,7 +143,7 @@ final class Shop implements AutoCloseable {
 	 */
 	void leaveBehindOrdered(String key, String... types) {
 		for (String type : types) {
-			leaveBehind(Lanes.of(RecordingPublisher.TOPIC, key), key, type, 1);
+			leaveBehind(LaneHash.of(RecordingPublisher.TOPIC, key), key, type, 1);
 		}
 	}
 
@@ -152,7 +152,7 @@ final class Shop implements AutoCloseable {
 	 * @param attempts how many attempts were started
 	 */
 	void leaveBehind(String type, int attempts) {
-		leaveBehind(Lanes.of(RecordingPublisher.TOPIC, null), null, type, attempts);
+		leaveBehind(LaneHash.of(RecordingPublisher.TOPIC, null), null, type, attempts);
 	}
 
 	private void leaveBehind(long lane, @Nullable String key, String type, int attempts) {

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import org.jspecify.annotations.Nullable;
 
@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * The lanes that a publisher's workers have to look at. Losing one loses nothing: the
  * scan finds its rows.
  */
-final class WakeSet {
+final class LaneQueue {
 
-	private final Map<Long, Wake> lanes = new LinkedHashMap<>();
+	private final Map<Long, LaneSignal> lanes = new LinkedHashMap<>();
 
 	private final int capacity;
 
@@ -34,7 +34,7 @@ final class WakeSet {
 
 	private boolean stopped;
 
-	WakeSet(int capacity) {
+	LaneQueue(int capacity) {
 		this.capacity = capacity;
 	}
 
@@ -42,10 +42,10 @@ final class WakeSet {
 	 * Adds a lane, unless the set is full.
 	 * @return whether the set has it
 	 */
-	boolean add(Wake wake) {
+	boolean add(LaneSignal wake) {
 		this.lock.lock();
 		try {
-			Wake present = this.lanes.get(wake.lane());
+			LaneSignal present = this.lanes.get(wake.lane());
 			if (present == null && this.lanes.size() >= this.capacity) {
 				return false;
 			}
@@ -62,11 +62,11 @@ final class WakeSet {
 	 * Takes the lanes that have waited longest.
 	 * @return in the order of lanes, so that all transactions lock rows in one order
 	 */
-	List<Wake> take(int limit) {
-		List<Wake> oldest = new ArrayList<>();
+	List<LaneSignal> take(int limit) {
+		List<LaneSignal> oldest = new ArrayList<>();
 		this.lock.lock();
 		try {
-			Iterator<Wake> waiting = this.lanes.values().iterator();
+			Iterator<LaneSignal> waiting = this.lanes.values().iterator();
 			while (oldest.size() < limit && waiting.hasNext()) {
 				oldest.add(waiting.next());
 				waiting.remove();
@@ -76,7 +76,7 @@ final class WakeSet {
 		finally {
 			this.lock.unlock();
 		}
-		oldest.sort(Comparator.comparingLong(Wake::lane));
+		oldest.sort(Comparator.comparingLong(LaneSignal::lane));
 		return oldest;
 	}
 
@@ -152,29 +152,29 @@ final class WakeSet {
 	 * known
 	 * @param alone that row, if no other one is in the lane, so that it need not be read
 	 */
-	record Wake(long lane, long row, String topic, long committed, @Nullable Head alone) {
+	record LaneSignal(long lane, long row, String topic, long committed, @Nullable QueuedEvent alone) {
 
-		Wake(long lane, long row, String topic, long committed) {
+		LaneSignal(long lane, long row, String topic, long committed) {
 			this(lane, row, topic, committed, null);
 		}
 
-		static Wake of(Row row, long committed) {
-			return new Wake(row.lane(), row.id(), row.topic(), committed, row.alone());
+		static LaneSignal of(Row row, long committed) {
+			return new LaneSignal(row.lane(), row.id(), row.topic(), committed, row.alone());
 		}
 
 		/**
 		 * The same lane from the lower of two rows on.
 		 */
-		Wake and(Wake other) {
-			Wake lower = (this.row <= other.row) ? this : other;
-			return new Wake(lower.lane, lower.row, lower.topic, lower.committed);
+		LaneSignal and(LaneSignal other) {
+			LaneSignal lower = (this.row <= other.row) ? this : other;
+			return new LaneSignal(lower.lane, lower.row, lower.topic, lower.committed);
 		}
 
 		/**
 		 * The same lane from its first row on.
 		 */
-		Wake fromStart() {
-			return new Wake(this.lane, 0, this.topic, 0);
+		LaneSignal fromStart() {
+			return new LaneSignal(this.lane, 0, this.topic, 0);
 		}
 
 	}

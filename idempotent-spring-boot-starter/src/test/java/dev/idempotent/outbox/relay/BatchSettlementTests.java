@@ -16,8 +16,8 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Look;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.LaneQuery;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.LostCommitReplies;
@@ -39,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What is stored again after the reply of the database was lost, when another instance
  * may have claimed the row.
  */
-class SettlementTests {
+class BatchSettlementTests {
 
 	private static final String TOPIC = "orders";
 
@@ -57,7 +57,7 @@ class SettlementTests {
 			new OwnTransactions(new LostCommitReplies(this.database, this::loseOnce)), "outbox_",
 			PayloadEncryption.NONE);
 
-	private Claim claim;
+	private ClaimedEvent claim;
 
 	@BeforeEach
 	void claimAnEvent() {
@@ -72,7 +72,7 @@ class SettlementTests {
 
 	@Test
 	void doesNotEndTheLeaseOfAnotherInstanceByAReleaseWithoutAnAnswer() {
-		assertKeepsTheLeaseOfAnother(Settlement::release);
+		assertKeepsTheLeaseOfAnother(BatchSettlement::release);
 	}
 
 	@Test
@@ -82,25 +82,26 @@ class SettlementTests {
 
 	@Test
 	void deletesADeliveredEventAfterALostAnswer() {
-		Settlement settlement = settlement();
+		BatchSettlement settlement = settlement();
 		settlement.add(this.claim, new Outcome.Delivered());
 		loseTheAnswer(settlement);
 		assertThat(settlement.store().delivered()).isOne();
-		assertThat(this.other.heads(List.of(new Look(this.claim.lane(), 0)), 1)).isEmpty();
+		assertThat(this.other.heads(List.of(new LaneQuery(this.claim.lane(), 0)), 1)).isEmpty();
 	}
 
-	private void assertKeepsTheLeaseOfAnother(BiConsumer<Settlement, Claim> outcome) {
-		Settlement settlement = settlement();
+	private void assertKeepsTheLeaseOfAnother(BiConsumer<BatchSettlement, ClaimedEvent> outcome) {
+		BatchSettlement settlement = settlement();
 		outcome.accept(settlement, this.claim);
 		loseTheAnswer(settlement);
-		Claim again = claim(this.other, this.claim.lane());
+		ClaimedEvent again = claim(this.other, this.claim.lane());
 		assertThat(again.event().attempts()).isEqualTo(this.claim.event().attempts());
 		settlement.store();
-		assertThat(this.other.claim(this.other.heads(List.of(new Look(this.claim.lane(), 0)), 1), LEASE, 5)).isEmpty();
+		assertThat(this.other.claim(this.other.heads(List.of(new LaneQuery(this.claim.lane(), 0)), 1), LEASE, 5))
+			.isEmpty();
 		assertThat(this.other.delete(List.of(again))).isOne();
 	}
 
-	private void loseTheAnswer(Settlement settlement) {
+	private void loseTheAnswer(BatchSettlement settlement) {
 		this.lost = false;
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(settlement::store);
 		assertThat(this.lost).isTrue();
@@ -112,18 +113,18 @@ class SettlementTests {
 		return first;
 	}
 
-	private static Claim claim(EventTable table, long lane) {
-		List<Claim> claims = table.claim(table.heads(List.of(new Look(lane, 0)), 1), LEASE, 5);
+	private static ClaimedEvent claim(EventTable table, long lane) {
+		List<ClaimedEvent> claims = table.claim(table.heads(List.of(new LaneQuery(lane, 0)), 1), LEASE, 5);
 		assertThat(claims).hasSize(1);
 		return claims.get(0);
 	}
 
-	private Settlement settlement() {
+	private BatchSettlement settlement() {
 		RelaySettings unused = (RelaySettings) Proxy.newProxyInstance(RelaySettings.class.getClassLoader(),
 				new Class<?>[] { RelaySettings.class }, (proxy, method, arguments) -> {
 					throw new UnsupportedOperationException(method.getName());
 				});
-		return new Settlement(new Settlement.Rules(this.table, (topic) -> false, unused,
+		return new BatchSettlement(new BatchSettlement.Rules(this.table, (topic) -> false, unused,
 				(event, reason) -> Optional.empty(), 5, LEASE));
 	}
 

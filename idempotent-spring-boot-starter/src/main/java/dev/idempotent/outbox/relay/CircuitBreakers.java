@@ -17,7 +17,7 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.relay.WakeSet.Wake;
+import dev.idempotent.outbox.relay.LaneQueue.LaneSignal;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +29,7 @@ import org.springframework.util.backoff.ExponentialBackOff;
  * one is open, the rows of its topics are not read, except for single events that are
  * sent as probes, with growing pauses. For these, a few lanes of each topic are kept.
  */
-final class Circuits {
+final class CircuitBreakers {
 
 	/**
 	 * If more destinations are unavailable, the publisher counts as unavailable.
@@ -40,7 +40,7 @@ final class Circuits {
 
 	private static final int MAX_LANES = 100;
 
-	private static final Logger logger = LoggerFactory.getLogger(Circuits.class);
+	private static final Logger logger = LoggerFactory.getLogger(CircuitBreakers.class);
 
 	private static final ExponentialBackOff BACKOFF = new ExponentialBackOff(500, 2);
 
@@ -53,7 +53,7 @@ final class Circuits {
 
 	private final PausedTopics paused;
 
-	private final WakeSet wakes;
+	private final LaneQueue wakes;
 
 	private final Runnable onRecovery;
 
@@ -73,7 +73,7 @@ final class Circuits {
 	 * @param wakes get the lanes that were kept when their topic is available again
 	 * @param onRecovery called when there may be other events that can be sent again
 	 */
-	Circuits(String publisher, PausedTopics paused, WakeSet wakes, Runnable onRecovery) {
+	CircuitBreakers(String publisher, PausedTopics paused, LaneQueue wakes, Runnable onRecovery) {
 		this.publisher = publisher;
 		this.paused = paused;
 		this.wakes = wakes;
@@ -132,7 +132,7 @@ final class Circuits {
 	 * Keeps a lane to probe its topic with, unless the topic is available.
 	 * @return whether the topic is unavailable
 	 */
-	synchronized boolean keep(Wake wake) {
+	synchronized boolean keep(LaneSignal wake) {
 		if (isAvailable(wake.topic())) {
 			return false;
 		}
@@ -154,8 +154,8 @@ final class Circuits {
 	 * @return a lane, or {@code null} if there is none after some time
 	 */
 	@SuppressWarnings("WaitNotInLoop") // It may return none.
-	synchronized @Nullable Wake awaitProbe(Duration patience) throws InterruptedException {
-		Wake probe = nextProbe();
+	synchronized @Nullable LaneSignal awaitProbe(Duration patience) throws InterruptedException {
+		LaneSignal probe = nextProbe();
 		if (probe == null && !this.stopped) {
 			wait(this.closed ? patience.toMillis() : untilProbe(patience));
 			probe = nextProbe();
@@ -186,7 +186,7 @@ final class Circuits {
 	 * An unavailable publisher is probed with one topic after the other, because some of
 	 * them may be unavailable for longer.
 	 */
-	private @Nullable Wake nextProbe() {
+	private @Nullable LaneSignal nextProbe() {
 		if (this.closed) {
 			return null;
 		}
@@ -216,7 +216,7 @@ final class Circuits {
 			.min(Comparator.comparingLong(Circuit::untilDue));
 	}
 
-	private @Nullable Wake probe(Circuit topic) {
+	private @Nullable LaneSignal probe(Circuit topic) {
 		if (topic.lanes.isEmpty()) {
 			awaitLane(topic);
 			return null;
@@ -360,7 +360,7 @@ final class Circuits {
 
 		private final String title;
 
-		private final Map<Long, Wake> lanes = new LinkedHashMap<>();
+		private final Map<Long, LaneSignal> lanes = new LinkedHashMap<>();
 
 		private @Nullable BackOffExecution failures;
 

@@ -26,8 +26,8 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.handler.HandlerTransactions.LockedEvents;
 import dev.idempotent.outbox.handler.HandlerTransactions.NotCalledException;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
-import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.relay.EventHandler;
 import dev.idempotent.transaction.TransactionGuard;
 import dev.idempotent.work.OutageLog;
@@ -39,9 +39,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 /**
  * A method with {@link OutboxHandler}.
  */
-final class HandlerMethod implements EventHandler {
+final class OutboxHandlerMethod implements EventHandler {
 
-	private static final Logger logger = LoggerFactory.getLogger(HandlerMethod.class);
+	private static final Logger logger = LoggerFactory.getLogger(OutboxHandlerMethod.class);
 
 	/**
 	 * During a deployment, another version may be able to read what this one cannot.
@@ -72,8 +72,8 @@ final class HandlerMethod implements EventHandler {
 
 	private volatile boolean bound;
 
-	HandlerMethod(String name, OutboxHandler annotation, ListenerMethod method, ConfigurableListableBeanFactory beans,
-			HandlerEnvironment environment) {
+	OutboxHandlerMethod(String name, OutboxHandler annotation, ListenerMethod method,
+			ConfigurableListableBeanFactory beans, HandlerEnvironment environment) {
 		this.name = name;
 		this.annotation = annotation;
 		this.method = method;
@@ -151,7 +151,7 @@ final class HandlerMethod implements EventHandler {
 	 * The next event of this thread must not find what the handler attaches to it.
 	 */
 	@Override
-	public Outcome handle(Claim claim, Consumer<Throwable> failures) {
+	public Outcome handle(ClaimedEvent claim, Consumer<Throwable> failures) {
 		Runnable context = ThreadContext.detach();
 		try {
 			return observe(claim, () -> attempt(claim, null, failures));
@@ -171,7 +171,7 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	@Override
-	public @Nullable Attempt handleUnclaimed(Head head, Consumer<Throwable> failures) {
+	public @Nullable Attempt handleUnclaimed(QueuedEvent head, Consumer<Throwable> failures) {
 		HandlerTransactions own = Objects.requireNonNull(this.transactions);
 		Runnable context = ThreadContext.detach();
 		long start = System.nanoTime();
@@ -194,7 +194,7 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	private Attempt attempt(LockedEvents locked, Consumer<Throwable> failures) {
-		Claim claim = locked.claims().get(0);
+		ClaimedEvent claim = locked.claims().get(0);
 		Outcome undeliverable = claim.undeliverable();
 		return new Attempt(claim,
 				(undeliverable != null) ? undeliverable : observe(claim, () -> attempt(claim, locked, failures)));
@@ -204,7 +204,7 @@ final class HandlerMethod implements EventHandler {
 	 * An observation that fails affects no attempt: the task runs once, within it or
 	 * after it.
 	 */
-	private Outcome observe(Claim claim, Supplier<Outcome> handling) {
+	private Outcome observe(ClaimedEvent claim, Supplier<Outcome> handling) {
 		HandlerEnvironment.Observation observing = this.observation;
 		if (observing == null) {
 			return handling.get();
@@ -233,7 +233,7 @@ final class HandlerMethod implements EventHandler {
 	 * Handles an event.
 	 * @param locked the transaction that has locked it, or {@code null} if it is claimed
 	 */
-	private Outcome attempt(Claim claim, @Nullable LockedEvents locked, Consumer<Throwable> failures) {
+	private Outcome attempt(ClaimedEvent claim, @Nullable LockedEvents locked, Consumer<Throwable> failures) {
 		SerializedEvent event = claim.event();
 		long start = System.nanoTime();
 		try {
@@ -277,7 +277,7 @@ final class HandlerMethod implements EventHandler {
 		}
 	}
 
-	private Outcome unreadable(Claim claim, UnreadablePayloadException failure, Consumer<Throwable> failures) {
+	private Outcome unreadable(ClaimedEvent claim, UnreadablePayloadException failure, Consumer<Throwable> failures) {
 		failures.accept(failure);
 		// The cause could contain a part of the payload.
 		String reason = String.valueOf(failure.getMessage());
@@ -294,7 +294,7 @@ final class HandlerMethod implements EventHandler {
 	}
 
 	@Override
-	public List<Outcome> handleTogether(List<Claim> claims, Consumer<Throwable> failures) {
+	public List<Outcome> handleTogether(List<ClaimedEvent> claims, Consumer<Throwable> failures) {
 		if (batch() == 1) {
 			return EventHandler.super.handleTogether(claims, failures);
 		}
@@ -302,7 +302,7 @@ final class HandlerMethod implements EventHandler {
 		try {
 			Map<List<Long>, Outcome> outcomes = new HashMap<>();
 			if (claims.size() == 1) {
-				Claim single = claims.get(0);
+				ClaimedEvent single = claims.get(0);
 				Outcome unused = observe(single,
 						() -> Objects.requireNonNull(attemptTogether(claims, failures, outcomes).get(single.place())));
 			}
@@ -321,7 +321,7 @@ final class HandlerMethod implements EventHandler {
 	 * others have claimed.
 	 * @param outcomes gets the outcome of each
 	 */
-	private Map<List<Long>, Outcome> attemptTogether(List<Claim> claims, Consumer<Throwable> failures,
+	private Map<List<Long>, Outcome> attemptTogether(List<ClaimedEvent> claims, Consumer<Throwable> failures,
 			Map<List<Long>, Outcome> outcomes) {
 		long start = System.nanoTime();
 		Map<List<Long>, @Nullable Object> elements = new HashMap<>();
@@ -329,10 +329,12 @@ final class HandlerMethod implements EventHandler {
 			if (!this.bound) {
 				bind();
 			}
-			for (Claim claim : claims) {
+			for (ClaimedEvent claim : claims) {
 				read(claim, elements, failures, outcomes);
 			}
-			List<Claim> readable = claims.stream().filter((claim) -> elements.containsKey(claim.place())).toList();
+			List<ClaimedEvent> readable = claims.stream()
+				.filter((claim) -> elements.containsKey(claim.place()))
+				.toList();
 			if (!readable.isEmpty()) {
 				LockedEvents locked = Objects.requireNonNull(this.transactions).lock(readable);
 				locked.run(() -> {
@@ -375,7 +377,7 @@ final class HandlerMethod implements EventHandler {
 		}
 	}
 
-	private void read(Claim claim, Map<List<Long>, @Nullable Object> elements, Consumer<Throwable> failures,
+	private void read(ClaimedEvent claim, Map<List<Long>, @Nullable Object> elements, Consumer<Throwable> failures,
 			Map<List<Long>, Outcome> outcomes) {
 		try {
 			SerializedEvent event = claim.event();
@@ -387,7 +389,7 @@ final class HandlerMethod implements EventHandler {
 		}
 	}
 
-	private static void end(List<Claim> claims, Outcome outcome, Map<List<Long>, Outcome> outcomes) {
+	private static void end(List<ClaimedEvent> claims, Outcome outcome, Map<List<Long>, Outcome> outcomes) {
 		claims.forEach((claim) -> outcomes.putIfAbsent(claim.place(), outcome));
 	}
 

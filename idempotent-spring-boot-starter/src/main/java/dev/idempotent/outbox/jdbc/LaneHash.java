@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  * range of the primary key, which a scan can pass over. The lower 40 bits hash topic and
  * key, or are random. Part of the stored format.
  */
-public final class Lanes {
+public final class LaneHash {
 
 	private static final int KEY_BITS = 40;
 
 	private static final long KEY_MASK = (1L << KEY_BITS) - 1;
 
-	private Lanes() {
+	private LaneHash() {
 	}
 
 	/**

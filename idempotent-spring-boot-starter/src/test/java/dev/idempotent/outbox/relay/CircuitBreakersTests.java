@@ -14,7 +14,7 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
-import dev.idempotent.outbox.relay.WakeSet.Wake;
+import dev.idempotent.outbox.relay.LaneQueue.LaneSignal;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -25,9 +25,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link Circuits}.
+ * Tests for {@link CircuitBreakers}.
  */
-class CircuitsTests {
+class CircuitBreakersTests {
 
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
@@ -43,9 +43,10 @@ class CircuitsTests {
 	}, () -> {
 	});
 
-	private final WakeSet wakes = new WakeSet(1000);
+	private final LaneQueue wakes = new LaneQueue(1000);
 
-	private final Circuits circuit = new Circuits("test", this.paused, this.wakes, this.recoveries::incrementAndGet);
+	private final CircuitBreakers circuit = new CircuitBreakers("test", this.paused, this.wakes,
+			this.recoveries::incrementAndGet);
 
 	@Test
 	void treatsAPartlyAnsweredBatchAsAvailability() {
@@ -78,12 +79,12 @@ class CircuitsTests {
 
 	@Test
 	void treatsManyUnavailableDestinationsAsAnUnavailablePublisher() {
-		IntStream.range(0, Circuits.MAX_DESTINATIONS)
+		IntStream.range(0, CircuitBreakers.MAX_DESTINATIONS)
 			.forEach((i) -> this.circuit.record(List.of(event(i)), List.of(GONE)));
 		assertThat(this.circuit.isClosed()).isTrue();
 		this.circuit.record(List.of(event(1000)), List.of(GONE));
 		assertThat(this.circuit.isClosed()).isFalse();
-		assertThat(this.circuit.failing()).hasSize(Circuits.MAX_DESTINATIONS);
+		assertThat(this.circuit.failing()).hasSize(CircuitBreakers.MAX_DESTINATIONS);
 	}
 
 	@Test
@@ -132,7 +133,7 @@ class CircuitsTests {
 		this.circuit.record(List.of(event(2)), List.of(DELIVERED));
 		assertThat(this.circuit.isClosed()).isTrue();
 		assertThat(this.recoveries).hasValue(1);
-		assertThat(this.wakes.take(10)).extracting(Wake::topic).containsExactly("test:2");
+		assertThat(this.wakes.take(10)).extracting(LaneSignal::topic).containsExactly("test:2");
 		assertThat(Objects.requireNonNull(this.circuit.awaitProbe(Duration.ZERO)).topic()).isEqualTo("test:0");
 	}
 
@@ -197,7 +198,7 @@ class CircuitsTests {
 			.containsPattern("The publisher of test is available again, after \\d+ ms");
 	}
 
-	private Wake awaitProbe() {
+	private LaneSignal awaitProbe() {
 		return await().until(() -> this.circuit.awaitProbe(Duration.ofMillis(100)), Objects::nonNull);
 	}
 
@@ -211,12 +212,12 @@ class CircuitsTests {
 		});
 	}
 
-	private static Wake wake(int destination, long lane) {
-		return new Wake(lane, 1, "test:" + destination, 0);
+	private static LaneSignal wake(int destination, long lane) {
+		return new LaneSignal(lane, 1, "test:" + destination, 0);
 	}
 
 	private void record(Outcome... outcomes) {
-		this.circuit.record(IntStream.range(0, outcomes.length).mapToObj(CircuitsTests::event).toList(),
+		this.circuit.record(IntStream.range(0, outcomes.length).mapToObj(CircuitBreakersTests::event).toList(),
 				List.of(outcomes));
 	}
 

@@ -15,9 +15,9 @@ import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
-import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.jdbc.LaneHash;
 import dev.idempotent.work.Backoff;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,24 +26,24 @@ import org.slf4j.LoggerFactory;
  * What happens to the rows of one attempt: decided by the outcomes of their publication,
  * then stored.
  */
-final class Settlement {
+final class BatchSettlement {
 
 	/**
 	 * The outcome of an event that was not sent.
 	 */
 	static final Outcome NOT_SENT = new Outcome.Unavailable("The event was not sent");
 
-	private static final Logger logger = LoggerFactory.getLogger(Settlement.class);
+	private static final Logger logger = LoggerFactory.getLogger(BatchSettlement.class);
 
 	private final Rules rules;
 
 	private final Set<Long> stopped = new HashSet<>();
 
-	private final List<Claim> delivered = new ArrayList<>();
+	private final List<ClaimedEvent> delivered = new ArrayList<>();
 
-	private final List<Claim> toDelete = new ArrayList<>();
+	private final List<ClaimedEvent> toDelete = new ArrayList<>();
 
-	private final List<Claim> released = new ArrayList<>();
+	private final List<ClaimedEvent> released = new ArrayList<>();
 
 	private final List<Failure> postponed = new ArrayList<>();
 
@@ -57,7 +57,7 @@ final class Settlement {
 
 	private int held;
 
-	Settlement(Rules rules) {
+	BatchSettlement(Rules rules) {
 		this.rules = rules;
 	}
 
@@ -75,7 +75,7 @@ final class Settlement {
 		this.stopped.add(lane);
 	}
 
-	void release(Claim claim) {
+	void release(ClaimedEvent claim) {
 		stop(claim.lane());
 		this.released.add(claim);
 	}
@@ -83,7 +83,7 @@ final class Settlement {
 	/**
 	 * Adds an event whose attempts are exhausted, none of which reported a result.
 	 */
-	void addExhausted(Claim claim) {
+	void addExhausted(ClaimedEvent claim) {
 		addDead(claim, "No attempt of " + this.rules.attempts()
 				+ " reported a result: each time the process or the lease ended first");
 	}
@@ -91,14 +91,14 @@ final class Settlement {
 	/**
 	 * Adds an event that has left the table with the work of its handler.
 	 */
-	void addRemoved(Claim claim) {
+	void addRemoved(ClaimedEvent claim) {
 		this.delivered.add(claim);
 	}
 
 	/**
 	 * Adds an event whose handler could not be called, which is not an attempt.
 	 */
-	void addNotCalled(Claim claim, String reason) {
+	void addNotCalled(ClaimedEvent claim, String reason) {
 		stop(claim.lane());
 		this.uncounted.add(new Failure(claim, reason, this.rules.settings().backoff(), false));
 	}
@@ -106,12 +106,12 @@ final class Settlement {
 	/**
 	 * Adds an event that others can claim at once.
 	 */
-	void addLeftToOthers(Claim claim, String reason) {
+	void addLeftToOthers(ClaimedEvent claim, String reason) {
 		stop(claim.lane());
 		this.uncounted.add(new Failure(claim, reason, Duration.ZERO, false));
 	}
 
-	void add(Claim claim, Outcome outcome) {
+	void add(ClaimedEvent claim, Outcome outcome) {
 		if (outcome instanceof Outcome.Delivered) {
 			this.delivered.add(claim);
 			this.toDelete.add(claim);
@@ -130,7 +130,7 @@ final class Settlement {
 		}
 	}
 
-	private void addFailed(Claim claim, Outcome.Retry retry) {
+	private void addFailed(ClaimedEvent claim, Outcome.Retry retry) {
 		int used = claim.event().attempts();
 		if (used >= this.rules.attempts()) {
 			addRefused(claim, retry.reason());
@@ -146,7 +146,7 @@ final class Settlement {
 	 * The attempt that the policy grants must not exceed the limit of attempts, because
 	 * an event above it is claimed without its payload.
 	 */
-	private void addRefused(Claim claim, String reason) {
+	private void addRefused(ClaimedEvent claim, String reason) {
 		Optional<Duration> granted = (claim.undeliverable() == null) ? askPolicy(claim.event(), reason)
 				: Optional.empty();
 		if (granted.isPresent()) {
@@ -172,27 +172,27 @@ final class Settlement {
 		}
 	}
 
-	private void addDead(Claim claim, String reason) {
+	private void addDead(ClaimedEvent claim, String reason) {
 		stop(claim.lane());
 		List<Failure> list = this.rules.blocks(claim) ? this.blocked : this.dead;
 		list.add(new Failure(claim, reason, Duration.ZERO));
 	}
 
-	List<Claim> delivered() {
+	List<ClaimedEvent> delivered() {
 		return this.delivered;
 	}
 
 	/**
 	 * The rows that can be claimed again at once.
 	 */
-	List<Claim> released() {
+	List<ClaimedEvent> released() {
 		return this.released;
 	}
 
 	/**
 	 * The rows that left their lanes without having been delivered.
 	 */
-	List<Claim> dead() {
+	List<ClaimedEvent> dead() {
 		return this.dead.stream().map(Failure::claim).toList();
 	}
 
@@ -210,7 +210,7 @@ final class Settlement {
 		storeOnce(step++, this.toDelete, true, table::delete);
 		storeOnce(step++, this.postponed, true, table::postpone);
 		storeOnce(step++, this.blocked, true, table::block);
-		storeOnce(step++, this.dead, true, table::bury);
+		storeOnce(step++, this.dead, true, table::moveToDead);
 		storeOnce(step++, this.uncounted, false, table::postpone);
 		storeOnce(step++, this.released, false, table::release);
 		int postponed = this.postponed.size() + this.uncounted.size();
@@ -248,10 +248,10 @@ final class Settlement {
 					handler.maxBackoff());
 		}
 
-		boolean blocks(Claim claim) {
+		boolean blocks(ClaimedEvent claim) {
 			SerializedEvent event = claim.event();
 			return event.key() != null && this.blocking.test(event.topic())
-					&& claim.lane() == Lanes.of(event.topic(), event.key());
+					&& claim.lane() == LaneHash.of(event.topic(), event.key());
 		}
 
 	}

@@ -16,10 +16,10 @@ import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Chunk;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.EventTable.UnservedRow;
-import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.jdbc.LaneHash;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
 import dev.idempotent.outbox.jdbc.OutboxOperations.UnservedTopic;
-import dev.idempotent.outbox.relay.WakeSet.Wake;
+import dev.idempotent.outbox.relay.LaneQueue.LaneSignal;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * programs, and those whose backoff has ended. Takes 5 % of the time of a thread; up to
  * 75 % if a pass would take too long otherwise.
  */
-final class Scan {
+final class TableScanner {
 
 	private static final int CHUNK = 5_000;
 
@@ -58,7 +58,7 @@ final class Scan {
 	 */
 	private static final Duration UNSERVED = Duration.ofMinutes(5);
 
-	private static final Logger logger = LoggerFactory.getLogger(Scan.class);
+	private static final Logger logger = LoggerFactory.getLogger(TableScanner.class);
 
 	private final EventTable table;
 
@@ -89,7 +89,7 @@ final class Scan {
 	 * @param publishers the workers by the prefix or the topic that they deliver to
 	 * @param interval how long to wait between two passes
 	 */
-	Scan(EventTable table, Map<String, PublisherWorkers> publishers, PausedTopics paused, Duration interval) {
+	TableScanner(EventTable table, Map<String, PublisherWorkers> publishers, PausedTopics paused, Duration interval) {
 		this.table = table;
 		this.publishers = publishers;
 		this.paused = paused;
@@ -161,7 +161,7 @@ final class Scan {
 			moved.forEach((row) -> {
 				PublisherWorkers workers = PublisherWorkers.of(row.topic(), this.publishers);
 				if (workers != null) {
-					boolean unused = workers.wake(Wake.of(row, 0));
+					boolean unused = workers.wake(LaneSignal.of(row, 0));
 				}
 			});
 			this.nextMove -= (moved.size() < MOVED) ? 0 : this.interval.toNanos();
@@ -179,7 +179,7 @@ final class Scan {
 		Set<PublisherWorkers> full = new HashSet<>();
 		for (Row row : chunk.due()) {
 			PublisherWorkers workers = Objects.requireNonNull(PublisherWorkers.of(row.topic(), this.publishers));
-			Wake wake = Wake.of(row, 0);
+			LaneSignal wake = LaneSignal.of(row, 0);
 			if (workers.keepsBack(wake)) {
 				this.pass.passOver(row);
 			}
@@ -302,7 +302,7 @@ final class Scan {
 		 * Goes on behind all lanes of the topic of a row.
 		 */
 		void passOver(Row row) {
-			long last = Lanes.lastOfTopic(row.lane());
+			long last = LaneHash.lastOfTopic(row.lane());
 			if (!this.thorough && last > this.position) {
 				this.position = last;
 				this.complete = false;
