@@ -261,8 +261,8 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 						"Give each service one name, and list all locations at which it can be reached, such as "
 								+ "idempotent.client.targets.payments=pay.example.com,https://api.example.com/payments; "
 								+ "list services whose calls may be repeated without a key in idempotent.client.repeatable. "
-								+ "Where a client with RestClientKeys calls a service that honours keys and is no "
-								+ "target, apply forService(name).honouringKeys() to it.",
+								+ "Where a client with RestClientKeys calls a service that honours keys, but is not "
+								+ "a target, apply forService(name).honouringKeys() to it.",
 						ex);
 			}
 		}

@@ -52,7 +52,7 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	private final @Nullable String service;
 
 	/**
-	 * Whether that service is known to honour keys, also if it is no target.
+	 * Whether that service is known to honour keys, whether or not it is a target.
 	 */
 	private final boolean honoursKeys;
 

@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.client;
 
 import java.util.function.Consumer;
 
-import org.springframework.lang.CheckReturnValue;
 import org.springframework.web.client.RestClient;
 
 /**
@@ -58,11 +57,11 @@ public final class RestClientKeys {
 
 	/**
 	 * The keys of the client of one service. Puts the interceptor before those that the
-	 * builder has.
+	 * builder has. Not thread-safe.
 	 */
 	public static final class ServiceKeys implements Consumer<RestClient.Builder> {
 
-		private final IdempotencyKeyInterceptor interceptor;
+		private IdempotencyKeyInterceptor interceptor;
 
 		private ServiceKeys(IdempotencyKeyInterceptor interceptor) {
 			this.interceptor = interceptor;
@@ -72,18 +71,19 @@ public final class RestClientKeys {
 		 * States that the service does nothing twice under one key, and answers a
 		 * repeated request as the first one: a saga believes its refusal of a repeated
 		 * call. The same as {@code idempotent.client.honouring-keys} for a target.
-		 * @return what the builder applies instead
+		 * @return these keys
 		 */
-		@CheckReturnValue
 		public ServiceKeys honouringKeys() {
-			return new ServiceKeys(this.interceptor.honouringKeys());
+			this.interceptor = this.interceptor.honouringKeys();
+			return this;
 		}
 
 		@Override
 		public void accept(RestClient.Builder builder) {
+			IdempotencyKeyInterceptor first = this.interceptor;
 			builder.requestInterceptors((interceptors) -> {
 				interceptors.removeIf(IdempotencyKeyInterceptor.class::isInstance);
-				interceptors.add(0, this.interceptor);
+				interceptors.add(0, first);
 			});
 		}
 

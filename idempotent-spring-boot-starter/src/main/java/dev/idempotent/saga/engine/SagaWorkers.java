@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The threads that run sagas in the background: those that were started, and those whose
  * owner has died or released them. Sagas of one name have a part of them only, and so
- * have all names together whose sagas have waited for a service in vain, so that a
- * service that does not answer leaves threads to the others.
+ * have all names together whose services have not answered, so that a service that does
+ * not answer leaves threads to the others.
  */
 final class SagaWorkers {
 
@@ -74,7 +74,7 @@ final class SagaWorkers {
 	private final Queue<Waiting> waiting = new ArrayDeque<>();
 
 	/**
-	 * When a saga of each of these names has waited in vain, as a value of
+	 * When a service has not answered a saga of each of these names, as a value of
 	 * {@link System#nanoTime}.
 	 */
 	private final Map<String, Long> slow = new HashMap<>();
@@ -149,8 +149,8 @@ final class SagaWorkers {
 	}
 
 	/**
-	 * Returns what gives the worker of the calling thread back because its saga has
-	 * waited for a service in vain. Names of such sagas are slow for some time.
+	 * Returns what gives the worker of the calling thread back because a service has not
+	 * answered its saga. Names of such sagas are slow for some time.
 	 * @return has an effect once, and none outside a task
 	 */
 	static Runnable givingBackSlow() {

@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.saga;
 import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.BiConsumer;
 
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -11,6 +12,7 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.method.SagaApplication;
 import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.test.FakeParticipant;
@@ -19,6 +21,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.env.Environment;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.web.client.RestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,6 +34,10 @@ import static org.awaitility.Awaitility.await;
 class AtMostOnceTests {
 
 	private final FakeParticipant payments = new FakeParticipant();
+
+	private final String database = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
+
+	private final JdbcTemplate jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database, "sa", ""));
 
 	@AfterEach
 	void close() {
@@ -61,6 +69,21 @@ class AtMostOnceTests {
 		assertThat(this.payments.effects()).containsExactly("/charges", "/refunds");
 	}
 
+	/**
+	 * The operator was not told of the call whose outcome is unknown.
+	 */
+	@Test
+	void aRetryOfASagaThatWasHaltedForAnotherReasonCallsNothingAgain() {
+		this.payments.fail("/charges", Fault.LOST_ANSWER);
+		place("B-17", (id, operators) -> {
+			assertThat(ended(id, operators).status()).isEqualTo(SagaStatus.HALTED);
+			this.jdbc.update("update saga_step set call_identity = ?", JournalEntry.ONCE);
+			assertThat(operators.retry(id)).isTrue();
+			assertThat(ended(id, operators).haltReason()).contains("at most once");
+		});
+		assertThat(this.payments.requests()).hasSize(1);
+	}
+
 	@Test
 	void anAbortCallsNothingAgain() {
 		this.payments.fail("/charges", Fault.LOST_ANSWER);
@@ -82,7 +105,9 @@ class AtMostOnceTests {
 
 	private void place(String reference, BiConsumer<IdempotencyKey, SagaAdministration> operators) {
 		SagaApplication.with(Booking.class)
-			.withPropertyValues("idempotent.saga.initialize-schema=always", "test.payments=" + this.payments.url())
+			.withPropertyValues("idempotent.saga.initialize-schema=always", "test.payments=" + this.payments.url(),
+					"spring.datasource.generate-unique-name=false", "spring.datasource.url=" + this.database,
+					"spring.datasource.username=sa")
 			.run((context) -> operators.accept(
 					context.getBean(SagaCalls.class).start(() -> context.getBean(Booking.class).place(reference)),
 					context.getBean(SagaAdministration.class)));

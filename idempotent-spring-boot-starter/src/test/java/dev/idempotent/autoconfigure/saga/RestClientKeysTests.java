@@ -61,11 +61,14 @@ class RestClientKeysTests {
 	 */
 	@Test
 	void believesARefusalAfterALostAnswerOfAServiceThatHonoursKeys() {
-		this.payments.answer("/charges", 402, "");
-		this.payments.fail("/charges", Fault.LOST_ANSWER);
-		application().run((context) -> assertThatExceptionOfType(SagaCompensatedException.class)
-			.isThrownBy(() -> context.getBean(Booking.class).placeWhereKeysAreHonoured("B-17")));
-		assertThat(this.payments.requests()).hasSize(2);
+		try (FakeParticipant provider = FakeParticipant.withoutReceipts()) {
+			provider.answer("/charges", 402, "");
+			provider.fail("/charges", Fault.LOST_ANSWER);
+			application().withPropertyValues("test.payments=" + provider.url())
+				.run((context) -> assertThatExceptionOfType(SagaCompensatedException.class)
+					.isThrownBy(() -> context.getBean(Booking.class).placeWhereKeysAreHonoured("B-17")));
+			assertThat(provider.requests()).hasSize(2);
+		}
 	}
 
 	@Test
