@@ -119,8 +119,9 @@ class StepTimeoutTests {
 		LambdaSaga other = saga(engine, "other", (step) -> step.run(this.calls::incrementAndGet));
 		engine.open(List.of(slow.get(0), slow.get(1), other));
 		IntStream.range(0, 2 * WORKERS).forEach((i) -> slow.forEach((saga) -> start(engine, saga)));
-		await().until(() -> hanging.get() == WORKERS / 2
-				&& made.values().stream().allMatch((number) -> number.get() >= WORKERS / 2));
+		await().atMost(Duration.ofMinutes(1))
+			.until(() -> hanging.get() == WORKERS / 2
+					&& made.values().stream().allMatch((number) -> number.get() >= WORKERS / 2));
 		List<IdempotencyKey> others = IntStream.range(0, 5).mapToObj((i) -> start(engine, other)).toList();
 		await().until(() -> others.stream().allMatch((id) -> status(id) == SagaStatus.COMPLETED));
 		await().during(Duration.ofSeconds(1)).until(() -> hanging.get() == WORKERS / 2);
