@@ -70,7 +70,10 @@ public interface SagaStep<R extends @Nullable Object> {
 
 	/**
 	 * Undoes the step by a cancellation, as {@link #cancel(Runnable)} does, at a service
-	 * that does not take the key from a header.
+	 * that does not take the key from a header. It is also called for an action that was
+	 * refused or has never arrived, which the service must accept. One that answers
+	 * {@code 404} then is undone by {@link #compensate} and {@link #undoneBy
+	 * undoneBy(404)}.
 	 * @param undo cancels the action that has the given key
 	 * @return this step
 	 * @throws IllegalStateException if the step already has an undo action
