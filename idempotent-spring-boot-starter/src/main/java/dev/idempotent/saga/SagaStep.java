@@ -70,7 +70,10 @@ public interface SagaStep<R extends @Nullable Object> {
 
 	/**
 	 * Undoes the step by a cancellation, as {@link #cancel(Runnable)} does, at a service
-	 * that does not take the key from a header.
+	 * that does not take the key from a header. It is also called for an action that was
+	 * refused or has never arrived, which the service must accept. One that answers
+	 * {@code 404} then is undone by {@link #compensate} and {@link #undoneBy
+	 * undoneBy(404)}.
 	 * @param undo cancels the action that has the given key
 	 * @return this step
 	 * @throws IllegalStateException if the step already has an undo action
@@ -140,14 +143,24 @@ public interface SagaStep<R extends @Nullable Object> {
 	SagaStep<R> timeout(Duration limit);
 
 	/**
+	 * Calls the action and the compensation at most once, at a service that does not
+	 * recognize a repeated call. If the outcome of one is unknown, also because the
+	 * process has died, the saga halts, and an operator finds out at the service what was
+	 * done. Only an operator's retry makes the call again. Such a step cannot run in a
+	 * transaction, nor be undone by {@link #cancel(Runnable)}.
+	 * @return this step
+	 */
+	SagaStep<R> atMostOnce();
+
+	/**
 	 * Runs the action in a transaction that also records the step: both commit, or
 	 * neither.
 	 * @param action the action
 	 * @return the result
 	 * @throws StepRefusedException if the action throws an exception, unless a retry may
 	 * succeed, such as after a deadlock
-	 * @throws IllegalStateException if the step is undone by a cancellation, or has a
-	 * time limit
+	 * @throws IllegalStateException if the step is undone by a cancellation, has a time
+	 * limit, or is called at most once
 	 */
 	R runInTransaction(Supplier<? extends R> action);
 
@@ -157,14 +170,14 @@ public interface SagaStep<R extends @Nullable Object> {
 	 * @param action the action
 	 * @throws StepRefusedException if the action throws an exception, unless a retry may
 	 * succeed, such as after a deadlock
-	 * @throws IllegalStateException if the step is undone by a cancellation, or has a
-	 * time limit
+	 * @throws IllegalStateException if the step is undone by a cancellation, has a time
+	 * limit, or is called at most once
 	 */
 	void runInTransaction(Runnable action);
 
 	/**
 	 * Runs the action outside a transaction. It is repeated with the same key until its
-	 * outcome is known.
+	 * outcome is known, unless it is called {@linkplain #atMostOnce() at most once}.
 	 * @param action the action
 	 * @return the result
 	 * @throws StepRefusedException if the action throws one, or is refused by the service
@@ -174,7 +187,7 @@ public interface SagaStep<R extends @Nullable Object> {
 
 	/**
 	 * Runs the action outside a transaction. It is repeated with the same key until its
-	 * outcome is known.
+	 * outcome is known, unless it is called {@linkplain #atMostOnce() at most once}.
 	 * @param action the action
 	 * @throws StepRefusedException if the action throws one, or is refused by the service
 	 * that it calls
@@ -183,7 +196,8 @@ public interface SagaStep<R extends @Nullable Object> {
 
 	/**
 	 * Runs an action that sends the key of the step itself, outside a transaction. It is
-	 * repeated with the same key until its outcome is known.
+	 * repeated with the same key until its outcome is known, unless it is called
+	 * {@linkplain #atMostOnce() at most once}.
 	 * @param action the action, which gets the key: 64 hexadecimal digits, the same in
 	 * every attempt
 	 * @return the result

@@ -234,7 +234,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	 * such as the request of a token. None by default.
 	 * @param honouringKeys Names of targets that do nothing twice under one key and
 	 * answer a repeated request as the first one. Their refusal of a repeated call of a
-	 * saga is believed. None by default.
+	 * saga is believed. None by default. A client with RestClientKeys states it itself.
 	 */
 	@ConfigurationProperties("idempotent.client")
 	record Client(@DefaultValue Map<String, List<String>> targets, @DefaultValue List<String> repeatable,
@@ -260,7 +260,9 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 						"idempotent.client.%s: %s.".formatted(property, ex.getMessage()),
 						"Give each service one name, and list all locations at which it can be reached, such as "
 								+ "idempotent.client.targets.payments=pay.example.com,https://api.example.com/payments; "
-								+ "list services whose calls may be repeated without a key in idempotent.client.repeatable.",
+								+ "list services whose calls may be repeated without a key in idempotent.client.repeatable. "
+								+ "Where a client with RestClientKeys calls a service that honours keys, but is not "
+								+ "a target, apply forService(name).honouringKeys() to it.",
 						ex);
 			}
 		}

@@ -52,6 +52,11 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	private final @Nullable String service;
 
 	/**
+	 * Whether that service is known to honour keys, whether or not it is a target.
+	 */
+	private final boolean honoursKeys;
+
+	/**
 	 * The places that a warning has named.
 	 */
 	private final Set<String> warned = ConcurrentHashMap.newKeySet();
@@ -61,12 +66,13 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	 * @param targets the only services that keys are sent to
 	 */
 	public IdempotencyKeyInterceptor(PropagationTargets targets) {
-		this(targets, null);
+		this(targets, null, false);
 	}
 
-	private IdempotencyKeyInterceptor(PropagationTargets targets, @Nullable String service) {
+	private IdempotencyKeyInterceptor(PropagationTargets targets, @Nullable String service, boolean honoursKeys) {
 		this.targets = targets;
 		this.service = service;
+		this.honoursKeys = honoursKeys;
 	}
 
 	/**
@@ -77,7 +83,15 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	 * @throws IllegalArgumentException if the name is not valid for a target
 	 */
 	public IdempotencyKeyInterceptor forService(String name) {
-		return new IdempotencyKeyInterceptor(this.targets, PropagationTargets.canonical(name));
+		return new IdempotencyKeyInterceptor(this.targets, PropagationTargets.canonical(name), false);
+	}
+
+	/**
+	 * Returns the interceptor of a client that calls one service only, which honours
+	 * keys.
+	 */
+	IdempotencyKeyInterceptor honouringKeys() {
+		return new IdempotencyKeyInterceptor(this.targets, this.service, true);
 	}
 
 	/**
@@ -102,7 +116,7 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		}
 		CallAttempt attempt = begin(run, request, resource, body);
 		String key = attempt.key();
-		return PendingCall.send(attempt, run.proof(), resource != null && resource.honoursKeys(),
+		return PendingCall.send(attempt, run.proof(), this.honoursKeys || (resource != null && resource.honoursKeys()),
 				(key != null) ? withKey(request, key, run.cancels()) : request, body, execution);
 	}
 

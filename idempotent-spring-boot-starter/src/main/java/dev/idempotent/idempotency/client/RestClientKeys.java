@@ -38,16 +38,13 @@ public final class RestClientKeys {
 	 * underscores with a letter among them. It must not change while calls to the service
 	 * may be repeated, and is the name in {@code idempotent.client.targets} if the
 	 * service is listed there, too
-	 * @return puts the interceptor before those that the builder has
+	 * @return what the builder applies
 	 * @throws IllegalArgumentException if the name is not of this form
 	 */
-	public Consumer<RestClient.Builder> forService(String name) {
-		IdempotencyKeyInterceptor ofService = this.interceptor.forService(name);
+	public ServiceKeys forService(String name) {
+		ServiceKeys keys = new ServiceKeys(this.interceptor.forService(name));
 		this.used = true;
-		return (builder) -> builder.requestInterceptors((interceptors) -> {
-			interceptors.removeIf(IdempotencyKeyInterceptor.class::isInstance);
-			interceptors.add(0, ofService);
-		});
+		return keys;
 	}
 
 	/**
@@ -56,6 +53,40 @@ public final class RestClientKeys {
 	 */
 	public boolean isUsed() {
 		return this.used;
+	}
+
+	/**
+	 * The keys of the client of one service. Puts the interceptor before those that the
+	 * builder has. Not thread-safe.
+	 */
+	public static final class ServiceKeys implements Consumer<RestClient.Builder> {
+
+		private IdempotencyKeyInterceptor interceptor;
+
+		private ServiceKeys(IdempotencyKeyInterceptor interceptor) {
+			this.interceptor = interceptor;
+		}
+
+		/**
+		 * States that the service does nothing twice under one key, and answers a
+		 * repeated request as the first one: a saga believes its refusal of a repeated
+		 * call. The same as {@code idempotent.client.honouring-keys} for a target.
+		 * @return these keys
+		 */
+		public ServiceKeys honouringKeys() {
+			this.interceptor = this.interceptor.honouringKeys();
+			return this;
+		}
+
+		@Override
+		public void accept(RestClient.Builder builder) {
+			IdempotencyKeyInterceptor first = this.interceptor;
+			builder.requestInterceptors((interceptors) -> {
+				interceptors.removeIf(IdempotencyKeyInterceptor.class::isInstance);
+				interceptors.add(0, first);
+			});
+		}
+
 	}
 
 }

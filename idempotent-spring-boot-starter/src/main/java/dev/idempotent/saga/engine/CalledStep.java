@@ -23,6 +23,9 @@ final class CalledStep {
 
 	private static final Logger logger = LoggerFactory.getLogger(CalledStep.class);
 
+	private static final String NOT_REPEATED = ". It is called at most once, so it is not repeated. Find out at the "
+			+ "service whether it ";
+
 	private final SagaRun run;
 
 	private final StepCall<?> call;
@@ -44,8 +47,9 @@ final class CalledStep {
 	 * @throws RunAbortedError if the outcome is unknown
 	 */
 	JournalEntry begin(JournalEntry entry) {
-		this.run.write(entry);
-		return act(entry, true, true);
+		JournalEntry begun = this.call.isAtMostOnce() ? entry.called(JournalEntry.ONCE) : entry;
+		this.run.write(begun);
+		return act(begun, true, true);
 	}
 
 	/**
@@ -55,6 +59,10 @@ final class CalledStep {
 	 * forgotten
 	 */
 	JournalEntry repeat(JournalEntry entry) {
+		if (this.call.isAtMostOnce()) {
+			requireRetry(entry, "The outcome of the step '" + entry.name() + "' is unknown", null);
+			return begin(entry);
+		}
 		requireRemembered(entry, this.run.age(entry.name()));
 		if (withoutKey(0).equals(entry.call())) {
 			// This run has recorded that, and makes another attempt.
@@ -70,11 +78,34 @@ final class CalledStep {
 	 */
 	void undo(JournalEntry entry) {
 		boolean cancelled = entry.kind() == StepKind.CANCELLED_CALL;
+		if (!cancelled && entry.isUnknown() && this.call.isAtMostOnce()) {
+			throw new RunAbortedError(Cause.HALT, "The outcome of the step '" + entry.name() + "' is unknown"
+					+ NOT_REPEATED
+					+ "has done the action. If it has, undo that by hand. Then skip the step, and retry the saga",
+					null);
+		}
 		JournalEntry settled = (!cancelled && entry.isUnknown()) ? repeat(entry) : entry;
 		if (cancelled || settled.isDone()) {
-			beginUndo(settled);
-			callUndo(settled, cancelled);
+			callUndo(beginUndo(settled), cancelled);
 		}
+	}
+
+	/**
+	 * Halts the saga if an action or compensation that is called at most once has an
+	 * unknown outcome, unless an operator has retried the saga since it was halted for
+	 * that.
+	 */
+	private void requireRetry(JournalEntry entry, String reason, @Nullable Throwable cause) {
+		if (entry.call() == null) {
+			return;
+		}
+		this.run.keep(entry.called(JournalEntry.ONCE_REPORTED));
+		String advice = (entry.state() == StepState.COMPENSATING)
+				? "has undone the action. If it has, skip the step. Otherwise retry the saga: the undo is called again"
+				: "has done the action. If it has not, retry the saga: the action is called again. Otherwise abort the "
+						+ "saga" + ((entry.kind() == StepKind.CANCELLED_CALL) ? ", which cancels the action"
+								: ", and undo the action by hand");
+		throw new RunAbortedError(Cause.HALT, reason + NOT_REPEATED + advice, cause);
 	}
 
 	/**
@@ -117,6 +148,9 @@ final class CalledStep {
 	 * without a key.
 	 */
 	private RunAbortedError remembered(JournalEntry entry, IdempotencyContext context, RunAbortedError left) {
+		if (left.why() == Cause.UNKNOWN && isOnce(entry)) {
+			requireRetry(entry.called(JournalEntry.ONCE), left.reason(), left.getCause());
+		}
 		if (left.why() == Cause.UNKNOWN && context.isSingleCall()) {
 			String made = context.singleCall();
 			String call = (made == null && !context.isRepeated()) ? withoutKey(0) : made;
@@ -125,6 +159,15 @@ final class CalledStep {
 			}
 		}
 		return left;
+	}
+
+	/**
+	 * Whether the action, or the undo in progress, is called at most once. A cancellation
+	 * names what it cancels.
+	 */
+	private boolean isOnce(JournalEntry entry) {
+		return this.call.isAtMostOnce()
+				&& (entry.kind() != StepKind.CANCELLED_CALL || entry.state() == StepState.ACTING);
 	}
 
 	/**
@@ -223,7 +266,10 @@ final class CalledStep {
 	 * Records that the undo is called, unless that is recorded. If the action is not
 	 * known to be done, the service must still remember the key of the action, too.
 	 */
-	private void beginUndo(JournalEntry entry) {
+	private JournalEntry beginUndo(JournalEntry entry) {
+		if (this.call.isAtMostOnce() && entry.kind() == StepKind.COMPENSATED_CALL) {
+			return beginOnlyUndo(entry);
+		}
 		if (!entry.isDone()) {
 			requireRemembered(entry, this.run.age(entry.name()));
 		}
@@ -233,6 +279,19 @@ final class CalledStep {
 		else {
 			this.run.write(entry.in(StepState.COMPENSATING));
 		}
+		return entry;
+	}
+
+	/**
+	 * After the retry of an operator, who knows that the call before had no effect, the
+	 * undo is called as the first time.
+	 */
+	private JournalEntry beginOnlyUndo(JournalEntry entry) {
+		if (entry.state() == StepState.COMPENSATING) {
+			requireRetry(entry, "The outcome of the undo of the step '" + entry.name() + "' is unknown", null);
+		}
+		this.run.write(entry.in(StepState.COMPENSATING).called(JournalEntry.ONCE));
+		return entry.in(StepState.DONE);
 	}
 
 	private void callUndo(JournalEntry entry, boolean cancelled) {
@@ -240,10 +299,9 @@ final class CalledStep {
 		String action = this.run.owner().actionKey(entry.name()).digest();
 		Object result = cancelled ? null : this.run.resultOf(entry, this.call.type());
 		String cancels = cancelled ? action + "; outcome=" + (entry.isDone() ? "done" : "unknown") : null;
-		IdempotencyContext undoing = (entry.state() != StepState.COMPENSATING || isWithoutKey(entry))
-				? IdempotencyContext.forSingleCall(key, this.process, cancels)
-				: IdempotencyContext.forSingleCall(key, this.process, cancels, entry.call());
-		IdempotencyContext context = this.call.undoContext(undoing);
+		boolean unsent = entry.state() != StepState.COMPENSATING || isWithoutKey(entry);
+		IdempotencyContext context = this.call
+			.undoContext(undoing(key, cancels, unsent || this.call.undoTakesKey(), entry.call()));
 		this.run.observe(entry.name(), () -> {
 			try {
 				limited(() -> {
@@ -267,6 +325,22 @@ final class CalledStep {
 			}
 			return this.run.keep(entry.in(StepState.COMPENSATED));
 		});
+	}
+
+	/**
+	 * Returns the context of an undo. If the application sends the key of a compensation
+	 * itself, other calls get keys of their own, as those of an action do; a cancellation
+	 * is identified by the key of its action.
+	 * @param unsent whether no attempt has sent its key before, or the service recognizes
+	 * its call without the interceptor
+	 */
+	private IdempotencyContext undoing(IdempotencyKey key, @Nullable String cancels, boolean unsent,
+			@Nullable String earlierCall) {
+		if (cancels == null && this.call.undoTakesKey()) {
+			return new IdempotencyContext(key, this.process);
+		}
+		return unsent ? IdempotencyContext.forSingleCall(key, this.process, cancels)
+				: IdempotencyContext.forSingleCall(key, this.process, cancels, earlierCall);
 	}
 
 	/**

@@ -53,6 +53,11 @@ public final class SagaEngine implements AutoCloseable {
 	private static final long POLL_MILLIS = 100;
 
 	/**
+	 * A run without an outcome that takes longer has waited for a service.
+	 */
+	private static final Duration SLOW = Duration.ofSeconds(1);
+
+	/**
 	 * How often a saga may appear and disappear during one call.
 	 */
 	private static final int MOST_FIRST_RUNS = 3;
@@ -359,7 +364,11 @@ public final class SagaEngine implements AutoCloseable {
 			return;
 		}
 		this.resources.observers().each((observer) -> observer.takenOver(saga.name()));
+		long start = System.nanoTime();
 		RunEnd end = drive(new SagaRun(this.resources, definition, saga));
+		if (end.kind() == RunEnd.Kind.RELEASED && System.nanoTime() - start > SLOW.toNanos()) {
+			SagaWorkers.givingBackSlow().run();
+		}
 		logger.debug("Saga {} ({}) was run in the background: {}", saga.owner().id(), saga.name(), end.kind());
 	}
 
@@ -412,7 +421,7 @@ public final class SagaEngine implements AutoCloseable {
 
 	private RunEnd drive(SagaRun run) {
 		SagaDriver driver = new SagaDriver(run, () -> this.stopping);
-		this.live.put(run, new Drive(driver, SagaWorkers.givingBack()));
+		this.live.put(run, new Drive(driver, SagaWorkers.givingBackSlow()));
 		try {
 			return driver.drive();
 		}

@@ -24,6 +24,13 @@ public record SagaSettings(String process, Duration lease, Duration maxRun, int 
 		@Nullable Integer workersPerName) {
 
 	/**
+	 * Returns how many workers all sagas together may have whose names are slow.
+	 */
+	int workersOfSlow() {
+		return (this.workers + 1) / 2;
+	}
+
+	/**
 	 * Returns how many workers the sagas of one name may have.
 	 * @param names how many names there are
 	 */

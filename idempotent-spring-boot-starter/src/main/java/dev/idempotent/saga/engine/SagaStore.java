@@ -361,11 +361,23 @@ public interface SagaStore {
 	 * @param reason why the action was refused, or {@code null}
 	 * @param refusedUndos how many undo calls were refused, each with a key of its own
 	 * @param call the call of the action or undo in this state, if it was made and its
-	 * outcome is unknown, or which owner has made none: at most 300 characters
+	 * outcome is unknown, or which owner has made none, or that it must not be repeated:
+	 * at most 300 characters
 	 */
 	@SuppressWarnings("ArrayRecordComponent")
 	record JournalEntry(String name, int number, StepKind kind, StepState state, byte @Nullable [] result,
 			@Nullable String reason, int refusedUndos, @Nullable String call) {
+
+		/**
+		 * Stands for a call that must not be repeated.
+		 */
+		public static final String ONCE = "once";
+
+		/**
+		 * Stands for a call that must not be repeated, and because of which the saga was
+		 * halted. The retry of an operator removes it.
+		 */
+		public static final String ONCE_REPORTED = "once reported";
 
 		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name());
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +30,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The threads that run sagas in the background: those that were started, and those whose
- * owner has died or released them. Sagas of one name have a part of them only, so that a
- * service that does not answer leaves threads to the others.
+ * owner has died or released them. Sagas of one name have a part of them only, and so
+ * have all names together whose services have not answered, so that a service that does
+ * not answer leaves threads to the others.
  */
 final class SagaWorkers {
 
@@ -43,6 +45,16 @@ final class SagaWorkers {
 	private static final int MOST_WAITING = 1000;
 
 	private static final int TIMERS = 3;
+
+	/**
+	 * How long a name is slow, which is longer than a saga waits for its next attempt.
+	 */
+	private static final Duration SLOW = Duration.ofMinutes(2);
+
+	/**
+	 * How many threads for each worker may be stuck in calls that cannot be interrupted.
+	 */
+	private static final int STUCK_PER_WORKER = 10;
 
 	private static final Duration SHUTDOWN = Duration.ofSeconds(20);
 
@@ -60,6 +72,17 @@ final class SagaWorkers {
 	 * Locked to read or change any of these.
 	 */
 	private final Queue<Waiting> waiting = new ArrayDeque<>();
+
+	/**
+	 * When a service has not answered a saga of each of these names, as a value of
+	 * {@link System#nanoTime}.
+	 */
+	private final Map<String, Long> slow = new HashMap<>();
+
+	/**
+	 * Those that have given their worker back, and whose task has not ended.
+	 */
+	private final Set<Permit> stuck = new HashSet<>();
 
 	private int free;
 
@@ -126,12 +149,13 @@ final class SagaWorkers {
 	}
 
 	/**
-	 * Returns what gives the worker of the calling thread back before its task has ended.
+	 * Returns what gives the worker of the calling thread back because a service has not
+	 * answered its saga. Names of such sagas are slow for some time.
 	 * @return has an effect once, and none outside a task
 	 */
-	static Runnable givingBack() {
+	static Runnable givingBackSlow() {
 		Permit permit = current.get();
-		return (permit != null) ? permit::giveBack : () -> {
+		return (permit != null) ? permit::giveBackSlow : () -> {
 		};
 	}
 
@@ -161,7 +185,15 @@ final class SagaWorkers {
 	}
 
 	private int room(String name) {
-		return this.mostOfOneName - this.running.getOrDefault(name, 0);
+		int own = this.mostOfOneName - this.running.getOrDefault(name, 0);
+		return (this.slow.containsKey(name) && this.names.size() > 1) ? Math.min(own, roomOfSlow()) : own;
+	}
+
+	private int roomOfSlow() {
+		long now = System.nanoTime();
+		this.slow.values().removeIf((since) -> now - since > SLOW.toNanos());
+		int taken = this.slow.keySet().stream().mapToInt((name) -> this.running.getOrDefault(name, 0)).sum();
+		return this.settings.workersOfSlow() - taken;
 	}
 
 	/**
@@ -263,7 +295,7 @@ final class SagaWorkers {
 				}
 				finally {
 					current.remove();
-					permit.giveBack();
+					permit.end();
 				}
 			});
 		}
@@ -324,6 +356,31 @@ final class SagaWorkers {
 
 		private Permit(String name) {
 			this.name = name;
+		}
+
+		/**
+		 * Keeps the worker if too many threads are stuck, so that their number is
+		 * limited.
+		 */
+		private void giveBackSlow() {
+			boolean kept;
+			synchronized (SagaWorkers.this.waiting) {
+				SagaWorkers.this.slow.put(this.name, System.nanoTime());
+				kept = SagaWorkers.this.stuck.size() >= SagaWorkers.this.settings.workers() * STUCK_PER_WORKER;
+				if (!kept) {
+					SagaWorkers.this.stuck.add(this);
+				}
+			}
+			if (!kept) {
+				giveBack();
+			}
+		}
+
+		private void end() {
+			synchronized (SagaWorkers.this.waiting) {
+				SagaWorkers.this.stuck.remove(this);
+			}
+			giveBack();
 		}
 
 		private void giveBack() {

@@ -69,6 +69,8 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private boolean actionTakesKey;
 
+	private boolean atMostOnce;
+
 	StepCall(String name, Type type) {
 		this.name = name;
 		this.type = type;
@@ -159,6 +161,12 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		return this;
 	}
 
+	@Override
+	public SagaStep<R> atMostOnce() {
+		this.atMostOnce = true;
+		return this;
+	}
+
 	private void addTo(Set<Integer> named, String what, int... statuses) {
 		for (int status : statuses) {
 			if (status < FIRST_CLIENT_ERROR || status > LAST_CLIENT_ERROR) {
@@ -178,6 +186,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		if (this.timeout != null) {
 			throw new IllegalStateException("The step '" + this.name
 					+ "' has a time limit, but runs in a transaction: use the time-outs of the transaction manager");
+		}
+		if (this.atMostOnce) {
+			throw new IllegalStateException("The step '" + this.name + "' is called at most once, but runs in a "
+					+ "transaction, which is rolled back and repeated: remove atMostOnce, or run it outside");
 		}
 		return run((key) -> work.get(),
 				(this.compensation != null) ? StepKind.COMPENSATED_TRANSACTION : StepKind.TRANSACTION);
@@ -239,6 +251,13 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	@Nullable Duration timeout() {
 		return this.timeout;
+	}
+
+	/**
+	 * Whether neither the action nor the compensation is repeated by the saga itself.
+	 */
+	boolean isAtMostOnce() {
+		return this.atMostOnce;
 	}
 
 	/**
@@ -481,6 +500,11 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	@SuppressWarnings({ "unchecked", "NullAway" })
 	private R run(Function<String, ? extends @Nullable Object> work, StepKind kind) {
+		if (this.atMostOnce && this.cancellation != null && !this.cancellationTakesKey) {
+			throw new IllegalStateException("The step '" + this.name + "' is called at most once, but is undone by a "
+					+ "cancellation at a participant, which recognizes repeated calls: remove atMostOnce, or use "
+					+ "compensate");
+		}
 		this.action = work;
 		return (R) run(kind);
 	}

@@ -22,6 +22,7 @@ import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaStore;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
@@ -85,11 +86,12 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 						+ " where id = ? and status = 'HALTED' and halted_in is not null"
 						+ ((epoch != null) ? " and epoch = ?" : ""), parameters.toArray()) == 1;
 			if (retried) {
-				// The operator has decided that a changed call may be sent.
+				// The operator has decided that a changed call may be sent, and that a
+				// call
+				// which must not be repeated may, if that was the reason of the halt.
 				sql.update(
-						"update " + sql.step()
-								+ " set call_identity = null where saga_id = ? and call_identity is not null",
-						id.digest());
+						"update " + sql.step() + " set call_identity = null where saga_id = ? and call_identity <> ?",
+						id.digest(), JournalEntry.ONCE);
 			}
 			return retried;
 		});

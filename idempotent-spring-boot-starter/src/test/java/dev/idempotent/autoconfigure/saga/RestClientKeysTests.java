@@ -57,6 +57,29 @@ class RestClientKeysTests {
 	}
 
 	/**
+	 * The response to the first attempt is lost, and the second one is the same refusal.
+	 */
+	@Test
+	void believesARefusalAfterALostAnswerOfAServiceThatHonoursKeys() {
+		try (FakeParticipant provider = FakeParticipant.withoutReceipts()) {
+			provider.answer("/charges", 402, "");
+			provider.fail("/charges", Fault.LOST_ANSWER);
+			application().withPropertyValues("test.payments=" + provider.url())
+				.run((context) -> assertThatExceptionOfType(SagaCompensatedException.class)
+					.isThrownBy(() -> context.getBean(Booking.class).placeWhereKeysAreHonoured("B-17")));
+			assertThat(provider.requests()).hasSize(2);
+		}
+	}
+
+	@Test
+	void refusesAServiceThatHonoursKeysAndThatNoOneKnows() {
+		application().withPropertyValues("idempotent.client.honouring-keys=payments")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("payments is not the name of a target"));
+	}
+
+	/**
 	 * The interceptor of the targets, which Spring Boot's builder may have, is replaced.
 	 */
 	@Test
@@ -100,6 +123,8 @@ class RestClientKeysTests {
 
 		private final RestClient payments;
 
+		private final RestClient honouring;
+
 		private final RestClient byHand;
 
 		Booking(SagaSteps saga, Environment environment, RestClientKeys keys,
@@ -110,12 +135,18 @@ class RestClientKeysTests {
 				.baseUrl(environment.getRequiredProperty("test.payments"));
 			this.byHand = builder.clone().build();
 			interceptors.ifAvailable(builder::requestInterceptor);
+			this.honouring = builder.clone().apply(keys.forService("payments").honouringKeys()).build();
 			this.payments = builder.apply(keys.forService("payments")).build();
 		}
 
 		@Saga(name = "keyed-booking", key = "#reference")
 		public void place(String reference) {
 			this.saga.step("charge").run(() -> charge(this.payments, reference));
+		}
+
+		@Saga(name = "honoured-booking", key = "#reference")
+		public void placeWhereKeysAreHonoured(String reference) {
+			this.saga.step("charge").run(() -> charge(this.honouring, reference));
 		}
 
 		@Saga(name = "booking-by-hand", key = "#reference")

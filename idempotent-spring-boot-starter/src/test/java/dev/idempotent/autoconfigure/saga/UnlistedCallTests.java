@@ -67,7 +67,7 @@ class UnlistedCallTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(names = "TRANSACTION", mode = EnumSource.Mode.EXCLUDE)
+	@EnumSource(names = { "CALL", "UNDO" })
 	void areNotMadeWhereAProcessHasDiedThatMayHaveMadeTheCall(Kind kind) {
 		die(kind, List.of(this::charge));
 		attempts.add(this::chargeElsewhere);
@@ -76,6 +76,18 @@ class UnlistedCallTests {
 				"idempotent.client.targets", "idempotent.client.repeatable");
 		assertThat(this.listed.keys()).hasSize(1);
 		assertThat(this.unlisted.keys()).isEmpty();
+	}
+
+	/**
+	 * The application sends the key in a header of the service.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "CALL_WITH_KEY", "UNDO_WITH_KEY", "CANCELLATION_WITH_KEY" })
+	void areRepeatedByAnActionOrUndoThatTakesItsKeyWhereAProcessHasDied(Kind kind) {
+		die(kind, List.of(this::chargeElsewhere));
+		attempts.add(this::chargeElsewhere);
+		assertThat(settle()).isEqualTo((kind == Kind.CALL_WITH_KEY) ? "COMPLETED" : "COMPENSATED");
+		assertThat(this.unlisted.keys()).hasSize(2);
 	}
 
 	@Test
@@ -280,7 +292,7 @@ class UnlistedCallTests {
 
 	enum Kind {
 
-		CALL, UNDO, TRANSACTION
+		CALL, UNDO, TRANSACTION, CALL_WITH_KEY, UNDO_WITH_KEY, CANCELLATION_WITH_KEY
 
 	}
 
@@ -303,7 +315,21 @@ class UnlistedCallTests {
 				this.saga.step("charge", String.class).compensate(UnlistedCallTests::next).run(() -> "charged");
 				throw new UnsupportedOperationException("Undo");
 			}
-			return this.saga.step("charge", String.class).run(UnlistedCallTests::next);
+			if (kind == Kind.UNDO_WITH_KEY) {
+				this.saga.step("charge", String.class)
+					.compensate((charge, key) -> UnlistedCallTests.next())
+					.run(() -> "charged");
+				throw new UnsupportedOperationException("Undo");
+			}
+			if (kind == Kind.CANCELLATION_WITH_KEY) {
+				this.saga.step("charge", String.class)
+					.cancel((key) -> UnlistedCallTests.next())
+					.run((key) -> "charged");
+				throw new UnsupportedOperationException("Undo");
+			}
+			return (kind == Kind.CALL_WITH_KEY)
+					? this.saga.step("charge", String.class).run((key) -> UnlistedCallTests.next())
+					: this.saga.step("charge", String.class).run(UnlistedCallTests::next);
 		}
 
 	}

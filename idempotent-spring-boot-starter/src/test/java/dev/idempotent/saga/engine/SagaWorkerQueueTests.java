@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.saga.engine.SagaWorkers.DueSagas;
 import dev.idempotent.work.Workers;
@@ -59,11 +60,78 @@ class SagaWorkerQueueTests {
 		assertThat(this.ended.await(1, TimeUnit.MINUTES)).isTrue();
 	}
 
+	/**
+	 * Two names may have half of the workers each, and all of them wait for one service.
+	 */
+	@Test
+	void runOtherSagasIfAllNamesAtOneServiceAreSlow() throws InterruptedException {
+		CountDownLatch slow = new CountDownLatch(2);
+		CountDownLatch hung = new CountDownLatch(2);
+		CountDownLatch answer = new CountDownLatch(1);
+		this.workers = workers(4, Duration.ofHours(1), (names, limit) -> List.of());
+		this.workers.start(Set.of("charges", "refunds", "others"), () -> {
+		}, () -> {
+		});
+		for (String name : List.of("charges", "refunds")) {
+			this.workers.submit(name, () -> {
+				SagaWorkers.givingBackSlow().run();
+				slow.countDown();
+			});
+		}
+		slow.await();
+		AtomicInteger hanging = new AtomicInteger();
+		for (int i = 0; i < 4; i++) {
+			for (String name : List.of("charges", "refunds")) {
+				this.workers.submit(name, () -> {
+					hanging.incrementAndGet();
+					hung.countDown();
+					await(answer);
+				});
+			}
+		}
+		hung.await();
+		for (int i = 0; i < 3; i++) {
+			this.workers.submit("others", this.ended::countDown);
+		}
+		assertThat(this.ended.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(hanging).hasValue(2);
+		answer.countDown();
+	}
+
+	/**
+	 * Each of them gives its worker back after its time limit, and cannot be interrupted.
+	 */
+	@Test
+	void limitTheThreadsThatAreStuck() throws InterruptedException {
+		CountDownLatch stuck = new CountDownLatch(21);
+		CountDownLatch answer = new CountDownLatch(1);
+		AtomicInteger started = new AtomicInteger();
+		this.workers = workers(2, Duration.ofHours(1), (names, limit) -> List.of());
+		this.workers.start(Set.of("charges", "others"), () -> {
+		}, () -> {
+		});
+		for (int i = 0; i < 30; i++) {
+			this.workers.submit("charges", () -> {
+				started.incrementAndGet();
+				SagaWorkers.givingBackSlow().run();
+				stuck.countDown();
+				await(answer);
+			});
+		}
+		assertThat(stuck.await(1, TimeUnit.MINUTES)).isTrue();
+		for (int i = 0; i < 3; i++) {
+			this.workers.submit("others", this.ended::countDown);
+		}
+		assertThat(this.ended.await(1, TimeUnit.MINUTES)).isTrue();
+		assertThat(started).hasValue(21);
+		answer.countDown();
+	}
+
 	@Test
 	void renewLeasesUntilTheLastTaskHasEnded() throws InterruptedException {
 		CountDownLatch runs = new CountDownLatch(1);
 		CountDownLatch renewed = new CountDownLatch(1);
-		this.workers = workers(Duration.ofMillis(30), (names, limit) -> List.of());
+		this.workers = workers(1, Duration.ofMillis(30), (names, limit) -> List.of());
 		this.workers.submit("saga", () -> {
 			runs.countDown();
 			await(renewed);
@@ -91,13 +159,13 @@ class SagaWorkerQueueTests {
 	}
 
 	private static SagaWorkers workers(DueSagas due) {
-		return workers(Duration.ofHours(1), due);
+		return workers(1, Duration.ofHours(1), due);
 	}
 
-	private static SagaWorkers workers(Duration lease, DueSagas due) {
+	private static SagaWorkers workers(int workers, Duration lease, DueSagas due) {
 		Duration hour = Duration.ofHours(1);
 		return new SagaWorkers(
-				new SagaSettings("process", lease, hour, 1, 1, hour, hour, hour, Duration.ofHours(1), null),
+				new SagaSettings("process", lease, hour, 1, workers, hour, hour, hour, Duration.ofHours(1), null),
 				Workers.daemons("saga-"), due, (saga) -> {
 				});
 	}

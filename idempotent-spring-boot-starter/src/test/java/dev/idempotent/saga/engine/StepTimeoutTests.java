@@ -4,11 +4,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -96,6 +98,43 @@ class StepTimeoutTests {
 		assertThat(engine.running()).isEqualTo(WORKERS / 2);
 		this.answer.countDown();
 		await().until(() -> stuck.stream().allMatch((id) -> status(id) == SagaStatus.COMPLETED));
+	}
+
+	/**
+	 * Each of two names may have half of the workers. The first calls of both end after a
+	 * long time without an outcome, as after the read time-out of a client.
+	 */
+	@Test
+	void leaveWorkersToSagasThatDoNotUseTheServiceWhateverNamesDo() {
+		SagaEngine engine = engine(LONG, 20);
+		AtomicInteger hanging = new AtomicInteger();
+		Map<String, AtomicInteger> made = Map.of("charging", new AtomicInteger(), "refunding", new AtomicInteger());
+		List<LambdaSaga> slow = made.keySet().stream().map((name) -> saga(engine, name, (step) -> step.run(() -> {
+			if (made.get(name).incrementAndGet() <= WORKERS / 2) {
+				failAfterALongTime();
+			}
+			hanging.incrementAndGet();
+			hang();
+		}))).toList();
+		LambdaSaga other = saga(engine, "other", (step) -> step.run(this.calls::incrementAndGet));
+		engine.open(List.of(slow.get(0), slow.get(1), other));
+		IntStream.range(0, 2 * WORKERS).forEach((i) -> slow.forEach((saga) -> start(engine, saga)));
+		await().atMost(Duration.ofMinutes(1))
+			.until(() -> hanging.get() == WORKERS / 2
+					&& made.values().stream().allMatch((number) -> number.get() >= WORKERS / 2));
+		List<IdempotencyKey> others = IntStream.range(0, 5).mapToObj((i) -> start(engine, other)).toList();
+		await().until(() -> others.stream().allMatch((id) -> status(id) == SagaStatus.COMPLETED));
+		await().during(Duration.ofSeconds(1)).until(() -> hanging.get() == WORKERS / 2);
+	}
+
+	private void failAfterALongTime() {
+		try {
+			boolean unused = this.answer.await(1100, TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		throw new IllegalStateException("Read timed out");
 	}
 
 	@Test
