@@ -86,9 +86,8 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 						+ " where id = ? and status = 'HALTED' and halted_in is not null"
 						+ ((epoch != null) ? " and epoch = ?" : ""), parameters.toArray()) == 1;
 			if (retried) {
-				// The operator has decided that a changed call may be sent, and that a
-				// call
-				// which must not be repeated may, if that was the reason of the halt.
+				// The operator has decided that a changed call may be sent, or one that
+				// is made at most once, if that was why the saga was halted.
 				sql.update(
 						"update " + sql.step() + " set call_identity = null where saga_id = ? and call_identity <> ?",
 						id.digest(), JournalEntry.ONCE);
