@@ -110,8 +110,11 @@ public interface SagaStep<R extends @Nullable Object> {
 
 	/**
 	 * Names what proves that the called service itself has answered, and not a gateway in
-	 * front of it. A response of a call with a key, to the action or the undo, counts
-	 * only with this proof, whatever its status.
+	 * front of it. A response to the action or the undo counts only with this proof,
+	 * whatever its status, and whether or not the call carries a key; that of a look-up
+	 * if there is no other call. Calls of services in
+	 * {@code idempotent.client.repeatable} are not judged. If the action or the undo
+	 * returns without a response that was judged, the saga halts.
 	 * @param proof returns whether the service has sent the response
 	 * @return this step
 	 */

@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import dev.idempotent.idempotency.IdempotencyContext.Criteria;
 import dev.idempotent.idempotency.IdempotencyContext.Evidence;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyReceipt;
@@ -281,9 +282,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	private IdempotencyContext proving(boolean takesKey, IdempotencyContext context) {
 		Predicate<ServiceResponse> named = this.proof;
 		if (named != null) {
-			return context.withProof(named);
+			return context.withCriteria(new Criteria(named, true));
 		}
-		return (this.cancellation != null && !takesKey) ? context.withProof(ServiceResponse::hasReceipt) : context;
+		return (this.cancellation != null && !takesKey)
+				? context.withCriteria(new Criteria(ServiceResponse::hasReceipt, false)) : context;
 	}
 
 	/**
@@ -397,6 +399,20 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
 					+ "' has returned, and no call carried its key. List the service in idempotent.client.targets, or "
 					+ "take the key and send it", null);
+		}
+	}
+
+	/**
+	 * Aborts the run if the step names a proof, and its action or undo has returned
+	 * without a response that could show it. It would do that in each attempt.
+	 */
+	void requireJudgedCall(IdempotencyContext context) {
+		if (this.proof != null && !context.hasJudgedResponse()) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
+					+ "' names what proves a response, and has returned without a response that could be judged. If it "
+					+ "has called a service, look up what that has done. Use a client with the interceptor on the "
+					+ "thread of the saga, and do not list the service in idempotent.client.repeatable; or name no "
+					+ "proof for a client that is not observed", null);
 		}
 	}
 

@@ -99,9 +99,9 @@ final class TransactionalStep {
 	void undo(JournalEntry entry) {
 		Object result = this.run.resultOf(entry, this.call.type());
 		IdempotencyKey key = this.run.owner().undoKey(entry);
-		IdempotencyContext context = this.run.mayRepeat()
-				? IdempotencyContext.forSingleCall(key, this.process, null, null)
-				: IdempotencyContext.forSingleCall(key, this.process, null);
+		IdempotencyContext context = this.call
+			.undoContext(this.run.mayRepeat() ? IdempotencyContext.forSingleCall(key, this.process, null, null)
+					: IdempotencyContext.forSingleCall(key, this.process, null));
 		this.run.observe(entry.name(), () -> {
 			Outcome<?> outcome = inTransaction(entry, (changes) -> {
 				this.call.compensate(context, result);

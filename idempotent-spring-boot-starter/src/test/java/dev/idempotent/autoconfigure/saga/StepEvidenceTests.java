@@ -1,0 +1,169 @@
+package dev.idempotent.autoconfigure.saga;
+
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+import dev.idempotent.autoconfigure.idempotency.ImportClient;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import dev.idempotent.saga.Saga;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.engine.SagaAdministration;
+import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
+import dev.idempotent.saga.method.SagaApplication;
+import dev.idempotent.saga.method.SagaCalls;
+import dev.idempotent.testing.ScriptedProvider;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.Environment;
+import org.springframework.http.client.JdkClientHttpRequestFactory;
+import org.springframework.web.client.RestClient;
+
+import static dev.idempotent.testing.ScriptedProvider.Answer.gateway;
+import static dev.idempotent.testing.ScriptedProvider.Answer.of;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Sagas at a payment provider, and which of its responses they believe.
+ */
+class StepEvidenceTests {
+
+	private static final String CHARGED = "{\"id\":\"ch_1\"}";
+
+	private static final String REFUNDED = "{\"id\":\"re_1\"}";
+
+	private static final AtomicReference<Consumer<Booking>> plan = new AtomicReference<>();
+
+	private final ScriptedProvider provider = new ScriptedProvider();
+
+	@AfterEach
+	void close() {
+		this.provider.close();
+	}
+
+	/**
+	 * The provider takes the key in a header of its own.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "", "<html>Please log in</html>" })
+	void isRequiredOfACallThatCarriesNoKeyForThisLibrary(String text) {
+		this.provider.says("/charges", gateway(200, text), of(200, CHARGED).done());
+		this.provider.says("/refunds", gateway(200, text), of(200, REFUNDED).done());
+		OperatedSaga ended = place(unlisted(), (booking) -> {
+			booking.saga.step("charge", String.class)
+				.provenBy("/id", "/error/code")
+				.compensate((charge, key) -> booking.send("/refunds", key))
+				.run((key) -> booking.send("/charges", key));
+			throw new UnsupportedOperationException("Undo");
+		});
+		assertThat(ended.status()).isEqualTo(SagaStatus.COMPENSATED);
+		assertThat(this.provider.book()).containsExactly("/charges", "/refunds");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 200, 404 })
+	void isRequiredOfAStepThatOnlyLooksUp(int status) {
+		this.provider.says("/charges/1", gateway(status, ""), of(200, CHARGED));
+		AtomicReference<String> found = new AtomicReference<>();
+		OperatedSaga ended = place(unlisted(), (booking) -> found
+			.set(booking.saga.step("find", String.class).provenBy("/id").run(() -> booking.get("/charges/1"))));
+		assertThat(ended.status()).isEqualTo(SagaStatus.COMPLETED);
+		assertThat(found).hasValue(CHARGED);
+	}
+
+	/**
+	 * The call that has the effect decides.
+	 */
+	@Test
+	void isNotRequiredOfALookUpBesideTheCall() {
+		this.provider.says("/charges/1", gateway(200, ""), gateway(200, ""));
+		this.provider.says("/charges", of(200, CHARGED).done());
+		OperatedSaga ended = place(listed(),
+				(booking) -> booking.saga.step("charge", String.class)
+					.provenBy("/id")
+					.run(() -> booking.get("/charges/1") + booking.send("/charges", null) + booking.get("/charges/1")));
+		assertThat(ended.status()).isEqualTo(SagaStatus.COMPLETED);
+		assertThat(this.provider.requests()).containsExactly("/charges/1", "/charges", "/charges/1");
+	}
+
+	@Test
+	void isMissingWithoutAResponseThatCanBeJudged() {
+		OperatedSaga ended = place(unlisted(),
+				(booking) -> booking.saga.step("charge", String.class)
+					.provenBy("/id")
+					.run((key) -> "by another client"));
+		assertThat(ended.status()).isEqualTo(SagaStatus.HALTED);
+		assertThat(ended.haltReason()).contains("names what proves a response", "could be judged");
+	}
+
+	private OperatedSaga place(ApplicationContextRunner application, Consumer<Booking> saga) {
+		OperatedSaga[] ended = new OperatedSaga[1];
+		plan.set(saga);
+		application.run((context) -> {
+			String id = UUID.randomUUID().toString();
+			IdempotencyKey key = context.getBean(SagaCalls.class).start(() -> context.getBean(Booking.class).place(id));
+			ended[0] = end(context.getBean(SagaAdministration.class), key);
+		});
+		return ended[0];
+	}
+
+	private static OperatedSaga end(SagaAdministration operator, IdempotencyKey id) {
+		return await().atMost(Duration.ofMinutes(1))
+			.until(() -> operator.inspect(id), (saga) -> saga != null && !saga.status().isOpen());
+	}
+
+	private ApplicationContextRunner unlisted() {
+		return SagaApplication.with(Booking.class)
+			.withConfiguration(ImportClient.CLASSES)
+			.withPropertyValues("idempotent.saga.initialize-schema=always", "idempotent.saga.attempts=3",
+					"test.payments=" + this.provider.url(), "idempotent.client.targets.other=other.example");
+	}
+
+	private ApplicationContextRunner listed() {
+		return unlisted().withPropertyValues("idempotent.client.targets.payments=" + this.provider.url());
+	}
+
+	static class Booking {
+
+		private final SagaSteps saga;
+
+		private final RestClient client;
+
+		Booking(SagaSteps saga, Environment environment, IdempotencyKeyInterceptor interceptor) {
+			this.saga = saga;
+			this.client = RestClient.builder()
+				.requestFactory(new JdkClientHttpRequestFactory(HttpClient.newHttpClient()))
+				.requestInterceptor(interceptor)
+				.baseUrl(environment.getRequiredProperty("test.payments"))
+				.build();
+		}
+
+		@Saga(name = "evidence", key = "#id", timeout = "10m")
+		public void place(String id) {
+			plan.get().accept(this);
+		}
+
+		String send(String path, @Nullable String ownKey) {
+			return String.valueOf(this.client.post().uri(path).headers((headers) -> {
+				if (ownKey != null) {
+					headers.set("Request-Id", ownKey);
+				}
+			}).retrieve().body(String.class));
+		}
+
+		String get(String path) {
+			return String.valueOf(this.client.get().uri(path).retrieve().body(String.class));
+		}
+
+	}
+
+}
