@@ -351,6 +351,16 @@ public final class IdempotencyContext {
 	}
 
 	/**
+	 * Whether a call of this run may have an effect, because it was no look-up.
+	 * @return whether there was such a call
+	 */
+	public boolean hasEffect() {
+		synchronized (this.open) {
+			return this.effective;
+		}
+	}
+
+	/**
 	 * Whether a response to a call of this run was judged by what proves it.
 	 * @return whether there was one, with or without the proof
 	 */
@@ -551,13 +561,16 @@ public final class IdempotencyContext {
 	 * @param proof what proves that the service itself has sent a response, or
 	 * {@code null} if each response counts
 	 * @param keyless whether that is required of calls without a key, too
+	 * @param named the condition by which the run recognizes the responses that it names,
+	 * or {@code null} if it names none
 	 */
-	public record Criteria(@Nullable Predicate<ServiceResponse> proof, boolean keyless) {
+	public record Criteria(@Nullable Predicate<ServiceResponse> proof, boolean keyless,
+			@Nullable Predicate<ServiceResponse> named) {
 
 		/**
 		 * Each response counts.
 		 */
-		public static final Criteria NONE = new Criteria(null, false);
+		public static final Criteria NONE = new Criteria(null, false, null);
 
 	}
 
@@ -585,9 +598,10 @@ public final class IdempotencyContext {
 	 * {@code in-progress}; {@code null} if it is none
 	 * @param honoursKeys whether the service is named as one that does nothing twice
 	 * under one key
+	 * @param named whether it fulfils the condition that the run names
 	 */
 	public record Answer(int status, boolean replayed, Evidence evidence, boolean page, @Nullable String problem,
-			boolean honoursKeys) {
+			boolean honoursKeys, boolean named) {
 
 		/**
 		 * Client errors after which the same request may succeed.
@@ -603,7 +617,7 @@ public final class IdempotencyContext {
 		 * key
 		 */
 		public Answer(int status, boolean replayed) {
-			this(status, replayed, Evidence.NONE, false, null, false);
+			this(status, replayed, Evidence.NONE, false, null, false, false);
 		}
 
 		/**

@@ -128,7 +128,7 @@ final class PendingCall implements ClientHttpResponse {
 		boolean safe = isSafe(request.getMethod());
 		Evidence evidence = evidence(status, safe ? null : key, criteria);
 		this.attempt.markAnswered(new Answer(status, key != null && isReplay(this.response.getHeaders()), evidence,
-				isPage(), problem(status), honoursKeys));
+				isPage(), problem(status), honoursKeys, isNamed(status, evidence, criteria)));
 		if (isDone(safe, status)) {
 			if (evidence.isCredible()) {
 				this.attempt.markDone();
@@ -163,6 +163,15 @@ final class PendingCall implements ClientHttpResponse {
 	}
 
 	/**
+	 * What is not known to come from the service is not recognized.
+	 */
+	private boolean isNamed(int status, Evidence evidence, Criteria criteria) throws IOException {
+		Predicate<ServiceResponse> named = criteria.named();
+		return named != null && evidence.isCredible()
+				&& proves(named, new Received(status, evidence == Evidence.RECEIPT));
+	}
+
+	/**
 	 * A proof that fails, such as on a page instead of JSON, is none.
 	 */
 	private static boolean proves(Predicate<ServiceResponse> proof, Received received) throws IOException {
@@ -173,7 +182,7 @@ final class PendingCall implements ClientHttpResponse {
 			throw ex.getCause();
 		}
 		catch (RuntimeException ex) {
-			logger.debug("What proves a response has failed", ex);
+			logger.debug("What proves or names a response has failed", ex);
 			return false;
 		}
 	}

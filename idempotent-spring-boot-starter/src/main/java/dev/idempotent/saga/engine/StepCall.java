@@ -22,6 +22,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyReceipt;
 import dev.idempotent.idempotency.ServiceResponse;
 import dev.idempotent.saga.SagaStep;
+import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.StepVerdict.Attempt;
@@ -53,6 +54,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	private final Set<Class<? extends Throwable>> refusalTypes = new HashSet<>();
 
 	private final Set<Integer> undone = new HashSet<>();
+
+	private @Nullable Predicate<ServiceResponse> refusal;
+
+	private @Nullable Predicate<ServiceResponse> undoing;
 
 	private @Nullable Predicate<ServiceResponse> proof;
 
@@ -117,6 +122,12 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	@Override
+	public SagaStep<R> refusedBy(Predicate<ServiceResponse> condition) {
+		this.refusal = (this.refusal != null) ? this.refusal.or(condition) : condition;
+		return this;
+	}
+
+	@Override
 	public SagaStep<R> refusedWhen(Class<? extends Throwable> type) {
 		this.refusalTypes.add(type);
 		return this;
@@ -125,6 +136,12 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	@Override
 	public SagaStep<R> undoneBy(int... statuses) {
 		addTo(this.undone, "undone", statuses);
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> undoneBy(Predicate<ServiceResponse> condition) {
+		this.undoing = (this.undoing != null) ? this.undoing.or(condition) : condition;
 		return this;
 	}
 
@@ -256,7 +273,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * their own.
 	 */
 	IdempotencyContext firstContext(IdempotencyKey key, String process) {
-		return proving(this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
+		return judging(this.refusal, this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
 				: IdempotencyContext.forSingleCall(key, process, null));
 	}
 
@@ -265,7 +282,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * @param earlierCall its call, or {@code null} if that is not known
 	 */
 	IdempotencyContext repeatedContext(IdempotencyKey key, String process, @Nullable String earlierCall) {
-		return proving(this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
+		return judging(this.refusal, this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
 				: IdempotencyContext.forSingleCall(key, process, null, earlierCall));
 	}
 
@@ -273,19 +290,17 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * Returns the context of an undo.
 	 */
 	IdempotencyContext undoContext(IdempotencyContext context) {
-		return proving(this.cancellationTakesKey, context);
+		return judging(this.undoing, this.cancellationTakesKey, context);
 	}
 
 	/**
 	 * Only a participant, which sends receipts, can be cancelled by the key of its call.
 	 */
-	private IdempotencyContext proving(boolean takesKey, IdempotencyContext context) {
-		Predicate<ServiceResponse> named = this.proof;
-		if (named != null) {
-			return context.withCriteria(new Criteria(named, true));
-		}
-		return (this.cancellation != null && !takesKey)
-				? context.withCriteria(new Criteria(ServiceResponse::hasReceipt, false)) : context;
+	private IdempotencyContext judging(@Nullable Predicate<ServiceResponse> named, boolean takesKey,
+			IdempotencyContext context) {
+		boolean participant = this.proof == null && this.cancellation != null && !takesKey;
+		return context.withCriteria(
+				new Criteria(participant ? ServiceResponse::hasReceipt : this.proof, this.proof != null, named));
 	}
 
 	/**
@@ -308,7 +323,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	StepVerdict verdictOfAction(@Nullable Throwable failure, @Nullable Integer status, IdempotencyContext context,
 			boolean first) {
-		return StepVerdict.ofAction(new Attempt(failure, status, context.calls(), first, rules()));
+		return StepVerdict.ofAction(new Attempt(failure, status, context.calls(), first, rules(), context.hasEffect()));
 	}
 
 	/**
@@ -316,7 +331,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	StepVerdict verdictOfUndo(@Nullable Throwable failure, @Nullable Integer status, IdempotencyContext context,
 			boolean first) {
-		return StepVerdict.ofUndo(new Attempt(failure, status, context.calls(), first, rules()));
+		return StepVerdict.ofUndo(new Attempt(failure, status, context.calls(), first, rules(), context.hasEffect()));
 	}
 
 	/**
@@ -338,6 +353,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		Function<String, ? extends @Nullable Object> work = Objects.requireNonNull(this.action, "The step was not run");
 		Object result = bound(context, () -> work.apply(context.key().digest()));
 		requireOneCall(context);
+		requireNotRefused(context);
 		if (isCancelledByKey()) {
 			requireCall(context);
 		}
@@ -376,6 +392,23 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 			requireCall(context);
 		}
 		requireDone(context);
+	}
+
+	/**
+	 * Fails if the action has returned after a response that the step names as a refusal.
+	 */
+	private void requireNotRefused(IdempotencyContext context) {
+		Answer answer = context.calls().lastAnswer();
+		if (answer == null || !answer.named()) {
+			return;
+		}
+		if (context.calls().made() > 1) {
+			throw new RunAbortedError(Cause.UNKNOWN, "The outcome of the step '" + this.name
+					+ "' is unknown: it returned after a response that it names as a refusal (" + answer.status()
+					+ "), and has made other calls before. Make each call in a step of its own", null);
+		}
+		throw new StepRefusedException(
+				"The service has refused by a response that the step names (" + answer.status() + ")");
 	}
 
 	private @Nullable Object bound(IdempotencyContext context, Supplier<? extends @Nullable Object> work) {
@@ -460,8 +493,15 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * @return the end of a sentence, empty if it has the proof
 	 */
 	static String adviceOnProof(@Nullable Answer answer) {
-		if (answer == null || answer.evidence().isCredible()) {
+		if (answer == null) {
 			return "";
+		}
+		if (answer.evidence().isCredible()) {
+			return StepVerdict.mayBeInProgress(answer) ? ". By " + answer.status()
+					+ ", services also report that a request with the same key is in progress, so that it proves nothing "
+					+ "by itself. If the service refuses by this response, name what distinguishes it: "
+					+ "refusedBy((response) -> …); if it reports that the step was undone before: "
+					+ "undoneBy((response) -> …)" : "";
 		}
 		return (answer.evidence() == Evidence.OPEN)
 				? ". The response has the receipt of another request, or one that leaves the outcome open"
