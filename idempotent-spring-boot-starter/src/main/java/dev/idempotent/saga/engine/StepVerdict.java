@@ -95,7 +95,12 @@ enum StepVerdict {
 		if (undo && answer != null && isAlreadyUndone(attempt, answer)) {
 			return ALREADY_UNDONE;
 		}
-		return isRefused(attempt, answer, undo) ? REFUSED : UNKNOWN;
+		if (!isRefused(attempt, answer, undo)) {
+			return UNKNOWN;
+		}
+		// A refused undo gets another key, under which an earlier attempt could be
+		// repeated.
+		return (undo && answer == null && !attempt.first()) ? HALT : REFUSED;
 	}
 
 	private static boolean isAlreadyUndone(Attempt attempt, Answer answer) {

@@ -132,6 +132,19 @@ class StepVerdictTests {
 		assertThat(judge(stated, new Calls(1, 1, 1, 1, null))).isEqualTo(StepVerdict.UNKNOWN);
 	}
 
+	/**
+	 * After a refusal, an operator's retry would have another key.
+	 */
+	@Test
+	void needsAnOperatorAfterAStatementOnAnUndoThatMayHaveHadAnEffect() {
+		Calls unobserved = new Calls(0, 0, 0, 0, null);
+		for (boolean first : new boolean[] { true, false }) {
+			Attempt attempt = new Attempt(new StepRefusedException("no"), null, unobserved, first, RULES, false);
+			assertThat(StepVerdict.ofAction(attempt)).isEqualTo(StepVerdict.REFUSED);
+			assertThat(StepVerdict.ofUndo(attempt)).isEqualTo(first ? StepVerdict.REFUSED : StepVerdict.HALT);
+		}
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			# status | first | honours | action  | undo
