@@ -47,7 +47,7 @@ public final class IdempotencyContext {
 
 	private final @Nullable String earlierCall;
 
-	private final @Nullable Predicate<ServiceResponse> proof;
+	private final Criteria criteria;
 
 	/**
 	 * Calls are numbered by their target and operation.
@@ -67,6 +67,16 @@ public final class IdempotencyContext {
 	 * or change any of these collections and numbers.
 	 */
 	private final Map<Object, Integer> open = new HashMap<>();
+
+	/**
+	 * The look-ups without the proof that the run requires. They are done if another call
+	 * of the run has an effect, because then that one decides.
+	 */
+	private final Map<Object, Integer> unproven = new HashMap<>();
+
+	private boolean effective;
+
+	private boolean judged;
 
 	private int keyed;
 
@@ -90,12 +100,11 @@ public final class IdempotencyContext {
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, false, null, null, false, null, null);
+		this(key, token, false, null, null, false, null, Criteria.NONE);
 	}
 
 	private IdempotencyContext(IdempotencyKey key, String token, boolean singleCall, @Nullable String refusal,
-			@Nullable String cancels, boolean repeated, @Nullable String earlierCall,
-			@Nullable Predicate<ServiceResponse> proof) {
+			@Nullable String cancels, boolean repeated, @Nullable String earlierCall, Criteria criteria) {
 		this.key = key;
 		this.token = token;
 		this.singleCall = singleCall;
@@ -103,7 +112,7 @@ public final class IdempotencyContext {
 		this.cancels = cancels;
 		this.repeated = repeated;
 		this.earlierCall = earlierCall;
-		this.proof = proof;
+		this.criteria = criteria;
 	}
 
 	/**
@@ -118,7 +127,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, true, null, cancels, false, null, null);
+		return new IdempotencyContext(key, token, true, null, cancels, false, null, Criteria.NONE);
 	}
 
 	/**
@@ -134,7 +143,7 @@ public final class IdempotencyContext {
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels,
 			@Nullable String earlierCall) {
-		return new IdempotencyContext(key, token, true, null, cancels, true, earlierCall, null);
+		return new IdempotencyContext(key, token, true, null, cancels, true, earlierCall, Criteria.NONE);
 	}
 
 	/**
@@ -147,26 +156,25 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
-		return new IdempotencyContext(key, token, false, refusal, null, false, null, null);
+		return new IdempotencyContext(key, token, false, refusal, null, false, null, Criteria.NONE);
 	}
 
 	/**
-	 * Returns a context without calls in which a response proves something only if the
-	 * service itself has sent it.
-	 * @param required tells by which responses, such as those with a receipt
+	 * Returns a context without calls that judges responses.
+	 * @param required what the responses must show
 	 * @return the context
 	 */
-	public IdempotencyContext withProof(Predicate<ServiceResponse> required) {
+	public IdempotencyContext withCriteria(Criteria required) {
 		return new IdempotencyContext(this.key, this.token, this.singleCall, this.refusal, this.cancels, this.repeated,
 				this.earlierCall, required);
 	}
 
 	/**
-	 * What proves that the service itself has sent a response.
-	 * @return the proof, or {@code null} if each response counts
+	 * What the responses to the calls of this run must show.
+	 * @return the criteria
 	 */
-	public @Nullable Predicate<ServiceResponse> proof() {
-		return this.proof;
+	public Criteria criteria() {
+		return this.criteria;
 	}
 
 	/**
@@ -297,9 +305,29 @@ public final class IdempotencyContext {
 	 */
 	public CallAttempt observe(Fingerprint request) {
 		synchronized (this.open) {
+			markEffective();
 			return new CallAttempt(request, null, () -> {
 			});
 		}
+	}
+
+	/**
+	 * Begins an attempt of a call to another service that has no effect, such as that of
+	 * a look-up.
+	 * @param request the fingerprint of the call, to tell a retry from another call
+	 * @return the attempt, on which its outcome must be marked
+	 */
+	public CallAttempt observeSafe(Fingerprint request) {
+		synchronized (this.open) {
+			return new CallAttempt(request, null, () -> {
+			});
+		}
+	}
+
+	private void markEffective() {
+		this.effective = true;
+		this.unproven.forEach(this.open::remove);
+		this.unproven.clear();
 	}
 
 	/**
@@ -319,6 +347,26 @@ public final class IdempotencyContext {
 	public boolean hasCalls() {
 		synchronized (this.open) {
 			return !this.made.isEmpty() || this.keyed > 0 || this.refused || this.repeatable;
+		}
+	}
+
+	/**
+	 * Whether a call of this run may have an effect, because it was no look-up.
+	 * @return whether there was such a call
+	 */
+	public boolean hasEffect() {
+		synchronized (this.open) {
+			return this.effective;
+		}
+	}
+
+	/**
+	 * Whether a response to a call of this run was judged by what proves it.
+	 * @return whether there was one, with or without the proof
+	 */
+	public boolean hasJudgedResponse() {
+		synchronized (this.open) {
+			return this.judged;
 		}
 	}
 
@@ -388,6 +436,7 @@ public final class IdempotencyContext {
 				requireEarlierCall(CallIdentity.of(operation.get(0), operation.get(1), request));
 			}
 		}
+		markEffective();
 		int number = (again != null) ? again : this.lastNumbers.merge(operation, 1, Integer::sum);
 		String value = this.singleCall ? this.key.digest() : LengthPrefixedDigest.of(FORMAT, KIND, this.key.digest(),
 				operation.get(0), operation.get(1), Integer.toString(number));
@@ -460,6 +509,7 @@ public final class IdempotencyContext {
 		public void markAnswered(Answer answer) {
 			synchronized (IdempotencyContext.this.open) {
 				IdempotencyContext.this.lastAnswer = answer;
+				IdempotencyContext.this.judged |= answer.evidence() != Evidence.NONE;
 			}
 		}
 
@@ -473,6 +523,21 @@ public final class IdempotencyContext {
 		}
 
 		/**
+		 * Marks a call without an effect as one whose response lacks the proof that the
+		 * run requires: it is done only if another call of the run has an effect.
+		 */
+		public void markUnproven() {
+			synchronized (IdempotencyContext.this.open) {
+				if (IdempotencyContext.this.effective) {
+					IdempotencyContext.this.open.remove(this.call, this.number);
+				}
+				else {
+					IdempotencyContext.this.unproven.put(this.call, this.number);
+				}
+			}
+		}
+
+		/**
 		 * Marks the attempt as unanswered: it failed, or the service asked for a retry,
 		 * or the body of its response broke off. The next equal call is its retry and
 		 * gets the same key. Has an effect once.
@@ -481,11 +546,31 @@ public final class IdempotencyContext {
 			synchronized (IdempotencyContext.this.open) {
 				if (!this.unanswered) {
 					this.unanswered = true;
+					IdempotencyContext.this.unproven.remove(this.call, this.number);
 					IdempotencyContext.this.open.putIfAbsent(this.call, this.number);
 					this.retried.run();
 				}
 			}
 		}
+
+	}
+
+	/**
+	 * What the responses to the calls of a run must show.
+	 *
+	 * @param proof what proves that the service itself has sent a response, or
+	 * {@code null} if each response counts
+	 * @param keyless whether that is required of calls without a key, too
+	 * @param named the condition by which the run recognizes the responses that it names,
+	 * or {@code null} if it names none
+	 */
+	public record Criteria(@Nullable Predicate<ServiceResponse> proof, boolean keyless,
+			@Nullable Predicate<ServiceResponse> named) {
+
+		/**
+		 * Each response counts.
+		 */
+		public static final Criteria NONE = new Criteria(null, false, null);
 
 	}
 
@@ -513,9 +598,10 @@ public final class IdempotencyContext {
 	 * {@code in-progress}; {@code null} if it is none
 	 * @param honoursKeys whether the service is named as one that does nothing twice
 	 * under one key
+	 * @param named whether it fulfils the condition that the run names
 	 */
 	public record Answer(int status, boolean replayed, Evidence evidence, boolean page, @Nullable String problem,
-			boolean honoursKeys) {
+			boolean honoursKeys, boolean named) {
 
 		/**
 		 * Client errors after which the same request may succeed.
@@ -531,7 +617,7 @@ public final class IdempotencyContext {
 		 * key
 		 */
 		public Answer(int status, boolean replayed) {
-			this(status, replayed, Evidence.NONE, false, null, false);
+			this(status, replayed, Evidence.NONE, false, null, false, false);
 		}
 
 		/**

@@ -82,8 +82,11 @@ public interface SagaStep<R extends @Nullable Object> {
 
 	/**
 	 * Names statuses by which the called service refuses the action, such as a
-	 * {@code 409} that reports a conflict of the business. Besides these, each
-	 * {@code 4xx} after which a retry would end in the same way is a refusal.
+	 * {@code 403} that reports a blocked account. Besides these, each {@code 4xx} after
+	 * which a retry would end in the same way is a refusal. By {@code 408}, {@code 409},
+	 * {@code 422}, {@code 423}, {@code 425} and {@code 429}, services also report that a
+	 * request is in progress: they are believed only with a receipt or as a replay.
+	 * Otherwise name what distinguishes the response by {@link #refusedBy(Predicate)}.
 	 * @param statuses statuses from 400 to 499
 	 * @return this step
 	 * @throws IllegalArgumentException for another status
@@ -91,11 +94,22 @@ public interface SagaStep<R extends @Nullable Object> {
 	SagaStep<R> refusedBy(int... statuses);
 
 	/**
+	 * Names the responses by which the called service refuses the action, such as those
+	 * with the code of an error, whatever their status from 200 to 299 or 400 to 499. Can
+	 * be called for several conditions.
+	 * @param condition returns whether a response is a refusal, and must not be true for
+	 * one that reports a request in progress
+	 * @return this step
+	 */
+	SagaStep<R> refusedBy(Predicate<ServiceResponse> condition);
+
+	/**
 	 * Names an exception by which the action refuses, such as the one that a status
 	 * handler of a client throws for a declined card, or that of a provider's own client.
-	 * After an observed call, it is believed as the response of that call is. In a
-	 * transaction, a retry could succeed after some exceptions, such as one of an
-	 * optimistic lock: named here, it is a refusal. Can be called for several exceptions.
+	 * After an observed call, it is believed as the response of that call is, and so is a
+	 * {@link StepRefusedException}. In a transaction, a retry could succeed after some
+	 * exceptions, such as one of an optimistic lock: named here, it is a refusal. Can be
+	 * called for several exceptions.
 	 * @param type the exception, also as a cause
 	 * @return this step
 	 */
@@ -103,8 +117,11 @@ public interface SagaStep<R extends @Nullable Object> {
 
 	/**
 	 * Names statuses by which the called service reports that the step was undone before,
-	 * such as {@code 404} or {@code 409}. Otherwise an undo that is refused halts the
-	 * saga. A page for a browser reports nothing.
+	 * such as {@code 404}. Otherwise an undo that is refused halts the saga. A page for a
+	 * browser reports nothing. By {@code 408}, {@code 409}, {@code 422}, {@code 423},
+	 * {@code 425} and {@code 429}, services also report that a request is in progress:
+	 * they are believed only with a receipt or as a replay. Otherwise name what
+	 * distinguishes the response by {@link #undoneBy(Predicate)}.
 	 * @param statuses statuses from 400 to 499
 	 * @return this step
 	 * @throws IllegalArgumentException for another status
@@ -112,9 +129,22 @@ public interface SagaStep<R extends @Nullable Object> {
 	SagaStep<R> undoneBy(int... statuses);
 
 	/**
+	 * Names the responses by which the called service reports that the step was undone
+	 * before, such as a {@code 400} whose code says that the charge was refunded. Can be
+	 * called for several conditions.
+	 * @param condition returns whether a response with a status from 400 to 499 reports
+	 * that, and must not be true for one that reports a request in progress
+	 * @return this step
+	 */
+	SagaStep<R> undoneBy(Predicate<ServiceResponse> condition);
+
+	/**
 	 * Names what proves that the called service itself has answered, and not a gateway in
-	 * front of it. A response of a call with a key, to the action or the undo, counts
-	 * only with this proof, whatever its status.
+	 * front of it. A response to the action or the undo counts only with this proof,
+	 * whatever its status, and whether or not the call carries a key; that of a look-up
+	 * if there is no other call. Calls of services in
+	 * {@code idempotent.client.repeatable} are not judged. If the action or the undo
+	 * returns without a response that was judged, the saga halts.
 	 * @param proof returns whether the service has sent the response
 	 * @return this step
 	 */

@@ -22,10 +22,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A payment provider as they are: it does nothing twice under one key, and marks neither
  * replays nor its answers. A request to {@code /charges} that contains {@code declined}
- * is declined with 402; a second refund of a charge gets 409. The body of a request is
- * the reference of its charge.
+ * is declined with 402; a second refund of a charge gets 409 with the code
+ * {@code already-refunded}. The body of a request is the reference of its charge.
  */
 public final class PaymentProvider implements AutoCloseable {
+
+	private static final int CONFLICT = 409;
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -85,7 +87,8 @@ public final class PaymentProvider implements AutoCloseable {
 			String reference = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
 			String key = exchange.getRequestHeaders().getFirst("Idempotency-Key");
 			int status = answer(exchange.getRequestURI().getPath(), key, reference);
-			byte[] body = ("{\"status\":" + status + "}").getBytes(StandardCharsets.UTF_8);
+			String code = (status == CONFLICT) ? ",\"code\":\"already-refunded\"" : "";
+			byte[] body = ("{\"status\":" + status + code + "}").getBytes(StandardCharsets.UTF_8);
 			exchange.getResponseHeaders().set("Content-Type", "application/json");
 			exchange.sendResponseHeaders(status, body.length);
 			exchange.getResponseBody().write(body);
@@ -112,7 +115,7 @@ public final class PaymentProvider implements AutoCloseable {
 	private int act(String path, String reference) {
 		if (path.equals("/refunds")) {
 			if (!this.refunded.add(reference)) {
-				return 409;
+				return CONFLICT;
 			}
 			this.book.add("refund " + reference);
 			return 200;

@@ -116,7 +116,8 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		}
 		CallAttempt attempt = begin(run, request, resource, body);
 		String key = attempt.key();
-		return PendingCall.send(attempt, run.proof(), this.honoursKeys || (resource != null && resource.honoursKeys()),
+		return PendingCall.send(attempt, run.criteria(),
+				this.honoursKeys || (resource != null && resource.honoursKeys()),
 				(key != null) ? withKey(request, key, run.cancels()) : request, body, execution);
 	}
 
@@ -126,7 +127,10 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 
 	private CallAttempt begin(IdempotencyContext run, HttpRequest request, @Nullable Resource resource, byte[] body) {
 		Fingerprint fingerprint = fingerprint(request, resource, body);
-		if (PendingCall.isSafe(request.getMethod()) || request.getHeaders().containsHeader(PendingCall.KEY_HEADER)) {
+		if (PendingCall.isSafe(request.getMethod())) {
+			return run.observeSafe(fingerprint);
+		}
+		if (request.getHeaders().containsHeader(PendingCall.KEY_HEADER)) {
 			return run.observe(fingerprint);
 		}
 		return (resource != null)

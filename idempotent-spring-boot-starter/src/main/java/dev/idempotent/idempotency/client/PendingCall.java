@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
+import dev.idempotent.idempotency.IdempotencyContext.Criteria;
 import dev.idempotent.idempotency.IdempotencyContext.Evidence;
 import dev.idempotent.idempotency.IdempotencyReceipt;
 import dev.idempotent.idempotency.ServiceResponse;
@@ -77,16 +78,16 @@ final class PendingCall implements ClientHttpResponse {
 
 	/**
 	 * Sends the request.
-	 * @param proof what proves that the service itself has answered, or {@code null}
+	 * @param criteria what the response must show
 	 * @param honoursKeys whether the service is named as one that honours keys
 	 * @throws IOException if the request or its response fails
 	 */
-	static ClientHttpResponse send(CallAttempt attempt, @Nullable Predicate<ServiceResponse> proof, boolean honoursKeys,
-			HttpRequest request, byte[] body, ClientHttpRequestExecution execution) throws IOException {
+	static ClientHttpResponse send(CallAttempt attempt, Criteria criteria, boolean honoursKeys, HttpRequest request,
+			byte[] body, ClientHttpRequestExecution execution) throws IOException {
 		boolean answered = false;
 		try {
 			PendingCall call = new PendingCall(attempt, execution.execute(request, body));
-			answered = call.isAnswerOrClosed(request, proof, honoursKeys);
+			answered = call.isAnswerOrClosed(request, criteria, honoursKeys);
 			return call;
 		}
 		finally {
@@ -96,11 +97,10 @@ final class PendingCall implements ClientHttpResponse {
 		}
 	}
 
-	private boolean isAnswerOrClosed(HttpRequest request, @Nullable Predicate<ServiceResponse> proof,
-			boolean honoursKeys) throws IOException {
+	private boolean isAnswerOrClosed(HttpRequest request, Criteria criteria, boolean honoursKeys) throws IOException {
 		boolean read = false;
 		try {
-			boolean answer = isAnswer(request, proof, honoursKeys);
+			boolean answer = isAnswer(request, criteria, honoursKeys);
 			read = true;
 			return answer;
 		}
@@ -115,8 +115,7 @@ final class PendingCall implements ClientHttpResponse {
 		return SAFE_METHODS.contains(method);
 	}
 
-	private boolean isAnswer(HttpRequest request, @Nullable Predicate<ServiceResponse> proof, boolean honoursKeys)
-			throws IOException {
+	private boolean isAnswer(HttpRequest request, Criteria criteria, boolean honoursKeys) throws IOException {
 		int status;
 		try {
 			status = this.response.getStatusCode().value();
@@ -127,22 +126,30 @@ final class PendingCall implements ClientHttpResponse {
 		}
 		String key = request.getHeaders().getFirst(KEY_HEADER);
 		boolean safe = isSafe(request.getMethod());
-		Evidence evidence = safe ? Evidence.NONE : evidence(status, key, proof);
+		Evidence evidence = evidence(status, safe ? null : key, criteria);
 		this.attempt.markAnswered(new Answer(status, key != null && isReplay(this.response.getHeaders()), evidence,
-				isPage(), problem(status), honoursKeys));
-		if (isDone(safe, status) && evidence.isCredible()) {
-			this.attempt.markDone();
+				isPage(), problem(status), honoursKeys, isNamed(status, evidence, criteria)));
+		if (isDone(safe, status)) {
+			if (evidence.isCredible()) {
+				this.attempt.markDone();
+			}
+			else if (safe) {
+				this.attempt.markUnproven();
+			}
 		}
-		return Answer.isFinal(status) && evidence.isCredible();
+		return Answer.isFinal(status) && (safe || evidence.isCredible());
 	}
 
 	/**
-	 * A call without a key is none of those that the run has to prove.
+	 * A receipt cannot be required of a call without a key, nor of a look-up.
 	 */
-	private Evidence evidence(int status, @Nullable String key, @Nullable Predicate<ServiceResponse> proof)
-			throws IOException {
+	private Evidence evidence(int status, @Nullable String key, Criteria criteria) throws IOException {
+		Predicate<ServiceResponse> proof = criteria.proof();
 		if (key == null) {
-			return Evidence.NONE;
+			if (proof == null || !criteria.keyless()) {
+				return Evidence.NONE;
+			}
+			return proves(proof, new Received(status, false)) ? Evidence.PROVEN : Evidence.MISSING;
 		}
 		String receipt = this.response.getHeaders().getFirst(IdempotencyReceipt.HEADER);
 		boolean received = IdempotencyReceipt.of(unquoted(key)).equals(receipt);
@@ -156,6 +163,15 @@ final class PendingCall implements ClientHttpResponse {
 	}
 
 	/**
+	 * What is not known to come from the service is not recognized.
+	 */
+	private boolean isNamed(int status, Evidence evidence, Criteria criteria) throws IOException {
+		Predicate<ServiceResponse> named = criteria.named();
+		return named != null && evidence.isCredible()
+				&& proves(named, new Received(status, evidence == Evidence.RECEIPT));
+	}
+
+	/**
 	 * A proof that fails, such as on a page instead of JSON, is none.
 	 */
 	private static boolean proves(Predicate<ServiceResponse> proof, Received received) throws IOException {
@@ -166,7 +182,7 @@ final class PendingCall implements ClientHttpResponse {
 			throw ex.getCause();
 		}
 		catch (RuntimeException ex) {
-			logger.debug("What proves a response has failed", ex);
+			logger.debug("What proves or names a response has failed", ex);
 			return false;
 		}
 	}

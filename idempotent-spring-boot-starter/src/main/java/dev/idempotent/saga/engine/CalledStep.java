@@ -121,6 +121,7 @@ final class CalledStep {
 			try {
 				Object value = limited(() -> this.call.act(context));
 				requireObservedCall(entry, context, this.call.actionTakesKey(), null);
+				this.call.requireJudgedCall(context);
 				warnOfUnobservedCall(entry, context);
 				return this.run.keep(done(entry, value));
 			}
@@ -314,6 +315,7 @@ final class CalledStep {
 					return null;
 				});
 				requireObservedCall(entry, context, this.call.undoTakesKey(), null);
+				this.call.requireJudgedCall(context);
 			}
 			catch (RunAbortedError ex) {
 				throw remembered(entry.in(StepState.COMPENSATING), context, ex);

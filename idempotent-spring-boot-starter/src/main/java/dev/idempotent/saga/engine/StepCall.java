@@ -16,11 +16,13 @@ import java.util.regex.Pattern;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import dev.idempotent.idempotency.IdempotencyContext.Criteria;
 import dev.idempotent.idempotency.IdempotencyContext.Evidence;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyReceipt;
 import dev.idempotent.idempotency.ServiceResponse;
 import dev.idempotent.saga.SagaStep;
+import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.StepVerdict.Attempt;
@@ -52,6 +54,10 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	private final Set<Class<? extends Throwable>> refusalTypes = new HashSet<>();
 
 	private final Set<Integer> undone = new HashSet<>();
+
+	private @Nullable Predicate<ServiceResponse> refusal;
+
+	private @Nullable Predicate<ServiceResponse> undoing;
 
 	private @Nullable Predicate<ServiceResponse> proof;
 
@@ -118,6 +124,12 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	@Override
+	public SagaStep<R> refusedBy(Predicate<ServiceResponse> condition) {
+		this.refusal = (this.refusal != null) ? this.refusal.or(condition) : condition;
+		return this;
+	}
+
+	@Override
 	public SagaStep<R> refusedWhen(Class<? extends Throwable> type) {
 		this.refusalTypes.add(type);
 		return this;
@@ -126,6 +138,12 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	@Override
 	public SagaStep<R> undoneBy(int... statuses) {
 		addTo(this.undone, "undone", statuses);
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> undoneBy(Predicate<ServiceResponse> condition) {
+		this.undoing = (this.undoing != null) ? this.undoing.or(condition) : condition;
 		return this;
 	}
 
@@ -274,7 +292,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * their own.
 	 */
 	IdempotencyContext firstContext(IdempotencyKey key, String process) {
-		return proving(this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
+		return judging(this.refusal, this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
 				: IdempotencyContext.forSingleCall(key, process, null));
 	}
 
@@ -283,7 +301,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * @param earlierCall its call, or {@code null} if that is not known
 	 */
 	IdempotencyContext repeatedContext(IdempotencyKey key, String process, @Nullable String earlierCall) {
-		return proving(this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
+		return judging(this.refusal, this.actionTakesKey, this.actionTakesKey ? new IdempotencyContext(key, process)
 				: IdempotencyContext.forSingleCall(key, process, null, earlierCall));
 	}
 
@@ -291,18 +309,17 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * Returns the context of an undo.
 	 */
 	IdempotencyContext undoContext(IdempotencyContext context) {
-		return proving(this.cancellationTakesKey, context);
+		return judging(this.undoing, this.cancellationTakesKey, context);
 	}
 
 	/**
 	 * Only a participant, which sends receipts, can be cancelled by the key of its call.
 	 */
-	private IdempotencyContext proving(boolean takesKey, IdempotencyContext context) {
-		Predicate<ServiceResponse> named = this.proof;
-		if (named != null) {
-			return context.withProof(named);
-		}
-		return (this.cancellation != null && !takesKey) ? context.withProof(ServiceResponse::hasReceipt) : context;
+	private IdempotencyContext judging(@Nullable Predicate<ServiceResponse> named, boolean takesKey,
+			IdempotencyContext context) {
+		boolean participant = this.proof == null && this.cancellation != null && !takesKey;
+		return context.withCriteria(
+				new Criteria(participant ? ServiceResponse::hasReceipt : this.proof, this.proof != null, named));
 	}
 
 	/**
@@ -325,7 +342,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	StepVerdict verdictOfAction(@Nullable Throwable failure, @Nullable Integer status, IdempotencyContext context,
 			boolean first) {
-		return StepVerdict.ofAction(new Attempt(failure, status, context.calls(), first, rules()));
+		return StepVerdict.ofAction(new Attempt(failure, status, context.calls(), first, rules(), context.hasEffect()));
 	}
 
 	/**
@@ -333,7 +350,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	StepVerdict verdictOfUndo(@Nullable Throwable failure, @Nullable Integer status, IdempotencyContext context,
 			boolean first) {
-		return StepVerdict.ofUndo(new Attempt(failure, status, context.calls(), first, rules()));
+		return StepVerdict.ofUndo(new Attempt(failure, status, context.calls(), first, rules(), context.hasEffect()));
 	}
 
 	/**
@@ -355,6 +372,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		Function<String, ? extends @Nullable Object> work = Objects.requireNonNull(this.action, "The step was not run");
 		Object result = bound(context, () -> work.apply(context.key().digest()));
 		requireOneCall(context);
+		requireNotRefused(context);
 		if (isCancelledByKey()) {
 			requireCall(context);
 		}
@@ -395,6 +413,23 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		requireDone(context);
 	}
 
+	/**
+	 * Fails if the action has returned after a response that the step names as a refusal.
+	 */
+	private void requireNotRefused(IdempotencyContext context) {
+		Answer answer = context.calls().lastAnswer();
+		if (answer == null || !answer.named()) {
+			return;
+		}
+		if (context.calls().made() > 1) {
+			throw new RunAbortedError(Cause.UNKNOWN, "The outcome of the step '" + this.name
+					+ "' is unknown: it returned after a response that it names as a refusal (" + answer.status()
+					+ "), and has made other calls before. Make each call in a step of its own", null);
+		}
+		throw new StepRefusedException(
+				"The service has refused by a response that the step names (" + answer.status() + ")");
+	}
+
 	private @Nullable Object bound(IdempotencyContext context, Supplier<? extends @Nullable Object> work) {
 		IdempotencyContext outer = IdempotencyContext.bind(context);
 		try {
@@ -416,6 +451,20 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
 					+ "' has returned, and no call carried its key. List the service in idempotent.client.targets, or "
 					+ "take the key and send it", null);
+		}
+	}
+
+	/**
+	 * Aborts the run if the step names a proof, and its action or undo has returned
+	 * without a response that could show it. It would do that in each attempt.
+	 */
+	void requireJudgedCall(IdempotencyContext context) {
+		if (this.proof != null && !context.hasJudgedResponse()) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
+					+ "' names what proves a response, and has returned without a response that could be judged. If it "
+					+ "has called a service, look up what that has done. Use a client with the interceptor on the "
+					+ "thread of the saga, and do not list the service in idempotent.client.repeatable; or name no "
+					+ "proof for a client that is not observed", null);
 		}
 	}
 
@@ -463,8 +512,15 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * @return the end of a sentence, empty if it has the proof
 	 */
 	static String adviceOnProof(@Nullable Answer answer) {
-		if (answer == null || answer.evidence().isCredible()) {
+		if (answer == null) {
 			return "";
+		}
+		if (answer.evidence().isCredible()) {
+			return StepVerdict.mayBeInProgress(answer) ? ". By " + answer.status()
+					+ ", services also report that a request with the same key is in progress, so that it proves nothing "
+					+ "by itself. If the service refuses by this response, name what distinguishes it: "
+					+ "refusedBy((response) -> …); if it reports that the step was undone before: "
+					+ "undoneBy((response) -> …)" : "";
 		}
 		return (answer.evidence() == Evidence.OPEN)
 				? ". The response has the receipt of another request, or one that leaves the outcome open"

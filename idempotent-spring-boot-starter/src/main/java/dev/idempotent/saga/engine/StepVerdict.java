@@ -48,14 +48,16 @@ enum StepVerdict {
 	private static final int FIRST_ERROR = 500;
 
 	/**
-	 * By which a service reports a request in progress under the same key.
+	 * By which services also report that a request with the same key, which may be an
+	 * earlier attempt or one that a gateway has sent twice, is in progress. That such a
+	 * status comes again does not prove that this request has ended.
 	 */
-	private static final int CONFLICT = 409;
+	private static final Set<Integer> OF_PROGRESS = Set.of(408, 409, 422, 423, 425, 429);
 
 	/**
 	 * By which services refuse what is asked of them, and gateways do not.
 	 */
-	private static final Set<Integer> OF_BUSINESS = Set.of(402, 422);
+	private static final Set<Integer> OF_BUSINESS = Set.of(402);
 
 	/**
 	 * Problems that say nothing of the request itself, whatever their status.
@@ -87,62 +89,76 @@ enum StepVerdict {
 		if (attempt.failure() == null) {
 			return (attempt.calls().open() == 0) ? DONE : UNKNOWN;
 		}
-		if (answer != null && attempt.isOfResponse() && FINAL_PROBLEMS.contains(String.valueOf(answer.problem()))) {
+		if (answer != null && FINAL_PROBLEMS.contains(String.valueOf(answer.problem()))) {
 			return HALT;
 		}
-		if (attempt.failure() instanceof StepRefusedException) {
-			return attempt.isSilent() ? UNKNOWN : REFUSED;
-		}
-		if (undo && answer != null && attempt.isOfResponse() && isAlreadyUndone(attempt, answer)) {
+		if (undo && answer != null && isAlreadyUndone(attempt, answer)) {
 			return ALREADY_UNDONE;
 		}
-		return isRefused(attempt, answer, undo) ? REFUSED : UNKNOWN;
+		if (!isRefused(attempt, answer, undo)) {
+			return UNKNOWN;
+		}
+		// A refused undo gets another key, under which an earlier attempt could be
+		// repeated.
+		return (undo && answer == null && !attempt.first()) ? HALT : REFUSED;
 	}
 
 	private static boolean isAlreadyUndone(Attempt attempt, Answer answer) {
-		return attempt.rules().undoneBy().contains(answer.status()) && attempt.calls().made() == 1 && !answer.page()
-				&& isClosed(answer) && !mayBeInProgress(attempt, answer);
+		boolean reported = answer.named() ? isRefusal(answer.status())
+				: attempt.isOfResponse() && attempt.rules().undoneBy().contains(answer.status());
+		return reported && attempt.calls().made() == 1 && !answer.page() && isClosed(answer)
+				&& !mayBeInProgress(answer);
 	}
 
 	private static boolean isRefused(Attempt attempt, @Nullable Answer answer, boolean undo) {
-		boolean named = !undo && attempt.rules().isRefusedWhen(attempt.failure());
+		boolean stated = attempt.failure() instanceof StepRefusedException;
+		boolean named = stated || (!undo && attempt.rules().isRefusedWhen(attempt.failure()));
 		if (answer == null) {
 			// Of a client that is not observed, which has answered by an exception.
 			return named && attempt.calls().made() == 0;
 		}
-		if (!named && !attempt.isOfResponse()) {
+		boolean recognized = !undo && answer.named();
+		if (!named && !recognized && !attempt.isOfResponse()) {
 			return false;
 		}
 		int status = answer.status();
-		boolean refuses = (!undo && attempt.rules().refusedBy().contains(status))
-				|| (status >= FIRST_REFUSAL && Answer.isFinal(status))
-				|| (named && status >= FIRST_SUCCESS && status < FIRST_REDIRECT);
-		return refuses && status < FIRST_ERROR && attempt.calls().made() == 1 && isClosed(answer)
-				&& !(undo && answer.page()) && isOfFirstAttempt(attempt, answer, named);
+		boolean success = status >= FIRST_SUCCESS && status < FIRST_REDIRECT;
+		boolean refuses = success ? named || recognized
+				: isRefusal(status) && (recognized || Answer.isFinal(status) || isNamedStatus(attempt, status, undo));
+		// An application that states a refusal knows the success of its other calls.
+		boolean settled = attempt.calls().made() == 1
+				|| (stated && attempt.calls().open() == 0 && (success || !attempt.effective()));
+		return refuses && settled && isClosed(answer) && !(undo && answer.page()) && !mayBeInProgress(answer)
+				&& isOfEachAttempt(attempt, answer, (named && !undo) || isNamedStatus(attempt, status, undo));
+	}
+
+	private static boolean isRefusal(int status) {
+		return status >= FIRST_REFUSAL && status < FIRST_ERROR;
+	}
+
+	private static boolean isNamedStatus(Attempt attempt, int status, boolean undo) {
+		return !undo && attempt.rules().refusedBy().contains(status);
 	}
 
 	/**
 	 * A refusal says nothing of earlier attempts without an answer, unless the service
 	 * would have given them the same one.
 	 */
-	private static boolean isOfFirstAttempt(Attempt attempt, Answer answer, boolean named) {
-		if (answer.replayed() || answer.evidence() == Evidence.RECEIPT) {
+	private static boolean isOfEachAttempt(Attempt attempt, Answer answer, boolean named) {
+		if (answer.replayed() || answer.evidence() == Evidence.RECEIPT || attempt.isOnly()) {
 			return true;
 		}
-		if (!answer.honoursKeys()) {
-			return attempt.isOnly();
-		}
-		boolean business = named || OF_BUSINESS.contains(answer.status())
-				|| attempt.rules().refusedBy().contains(answer.status());
-		return (attempt.isOnly() || (business && !answer.page())) && !mayBeInProgress(attempt, answer);
+		boolean business = named || answer.named() || OF_BUSINESS.contains(answer.status());
+		return answer.honoursKeys() && business && !answer.page();
 	}
 
 	/**
-	 * Returns whether a conflict may be that with another request under the same key,
-	 * which a gateway has sent twice. It has ended when the call is repeated.
+	 * Returns whether a response may report another request under the same key, whose
+	 * outcome is open. A receipt for the request, a replay and what the step recognizes
+	 * do not.
 	 */
-	private static boolean mayBeInProgress(Attempt attempt, Answer answer) {
-		return answer.status() == CONFLICT && attempt.isOnly() && !answer.replayed()
+	static boolean mayBeInProgress(Answer answer) {
+		return OF_PROGRESS.contains(answer.status()) && !answer.named() && !answer.replayed()
 				&& answer.evidence() != Evidence.RECEIPT;
 	}
 
@@ -159,8 +175,10 @@ enum StepVerdict {
 	 * @param calls the calls that were observed
 	 * @param first whether it is certain that there was no attempt before
 	 * @param rules what the step names
+	 * @param effective whether one of the calls may have an effect
 	 */
-	record Attempt(@Nullable Throwable failure, @Nullable Integer status, Calls calls, boolean first, Rules rules) {
+	record Attempt(@Nullable Throwable failure, @Nullable Integer status, Calls calls, boolean first, Rules rules,
+			boolean effective) {
 
 		/**
 		 * Whether the failure tells of the last response that was observed.
@@ -171,15 +189,12 @@ enum StepVerdict {
 		}
 
 		/**
-		 * Whether the last call that was observed has got no response: then the
-		 * application cannot know.
+		 * Whether there was no attempt before, and this one has repeated no call, but for
+		 * look-ups after which the application states a refusal.
 		 */
-		boolean isSilent() {
-			return this.calls.open() > 0 && this.calls.lastAnswer() == null;
-		}
-
 		boolean isOnly() {
-			return this.first && this.calls.attempts() == 1;
+			return this.first && (this.calls.attempts() == this.calls.made()
+					|| (!this.effective && this.failure instanceof StepRefusedException));
 		}
 
 	}

@@ -99,9 +99,9 @@ final class TransactionalStep {
 	void undo(JournalEntry entry) {
 		Object result = this.run.resultOf(entry, this.call.type());
 		IdempotencyKey key = this.run.owner().undoKey(entry);
-		IdempotencyContext context = this.run.mayRepeat()
-				? IdempotencyContext.forSingleCall(key, this.process, null, null)
-				: IdempotencyContext.forSingleCall(key, this.process, null);
+		IdempotencyContext context = this.call
+			.undoContext(this.run.mayRepeat() ? IdempotencyContext.forSingleCall(key, this.process, null, null)
+					: IdempotencyContext.forSingleCall(key, this.process, null));
 		this.run.observe(entry.name(), () -> {
 			Outcome<?> outcome = inTransaction(entry, (changes) -> {
 				this.call.compensate(context, result);
@@ -189,8 +189,9 @@ final class TransactionalStep {
 				OutageLog.printable(failure));
 		this.call.requireOneCall(context);
 		boolean named = this.call.isRefusedWhen(failure);
-		if (!outcome.isKnown() || (!named && isTransient(failure)) || (context.calls().made() > 0 && this.call
-			.verdictOfAction(failure, this.failures.statusOf(failure), context, false) != StepVerdict.REFUSED)) {
+		if (!outcome.isKnown() || (!named && isTransient(failure))
+				|| (context.calls().made() > 0 && this.call.verdictOfAction(failure, this.failures.statusOf(failure),
+						context, !this.run.mayRepeat()) != StepVerdict.REFUSED)) {
 			throw new RunAbortedError(Cause.UNKNOWN,
 					"The step '" + entry.name() + "' could not be committed: " + this.failures.describe(failure),
 					forCaller(entry, failure));

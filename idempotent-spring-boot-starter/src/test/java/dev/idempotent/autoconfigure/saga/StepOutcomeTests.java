@@ -354,7 +354,7 @@ class StepOutcomeTests {
 	@Test
 	void isNotRefusedWithoutAResponse() {
 		run((shop) -> {
-			for (int status : new int[] { Downstream.SILENCE, 409, 503 }) {
+			for (int status : new int[] { Downstream.SILENCE, 409, 503, 402 }) {
 				Callable<@Nullable Object> refusing = () -> {
 					try {
 						return send("POST", "/charges");
@@ -365,10 +365,10 @@ class StepOutcomeTests {
 				};
 				this.service.willAnswer(status);
 				assertThat(shop.step(Kind.COMPENSATE, refusing)).as("action, " + status)
-					.isEqualTo((status == Downstream.SILENCE) ? "ACTING" : "REFUSED");
+					.isEqualTo((status == 402) ? "REFUSED" : "ACTING");
 				this.service.willAnswer(200, status);
 				assertThat(shop.undo(Kind.COMPENSATE, refusing)).as("undo, " + status)
-					.isEqualTo((status == Downstream.SILENCE) ? "COMPENSATING" : "DONE");
+					.isEqualTo((status == 402) ? "DONE" : "COMPENSATING");
 			}
 		});
 	}
@@ -391,10 +391,10 @@ class StepOutcomeTests {
 	@Test
 	void isRefusedByAStatusThatTheStepNames() {
 		run((shop) -> {
-			this.service.willAnswer(409, 409, 409);
+			this.service.willAnswer(403, 403, 200, 403);
 			assertThat(shop.step(Kind.PLAIN, () -> send("POST", "/charges"))).isEqualTo("ACTING");
 			assertThat(shop.step(Kind.NAMED, () -> send("POST", "/charges"))).isEqualTo("REFUSED");
-			assertThat(shop.find("reason")).isEqualTo(HttpClientErrorException.Conflict.class.getName() + " (409)");
+			assertThat(shop.find("reason")).isEqualTo(HttpClientErrorException.Forbidden.class.getName() + " (403)");
 			assertThat(shop.step(Kind.NAMED, () -> ignoring(() -> send("GET", "/other")) + send("POST", "/charges")))
 				.isEqualTo("ACTING");
 		});
@@ -418,11 +418,11 @@ class StepOutcomeTests {
 	@Test
 	void isDoneOnlyWithTheProofThatItNames() {
 		run((shop) -> {
-			this.service.willAnswer(200, 422);
+			this.service.willAnswer(200, 402);
 			assertThat(shop.step(Kind.PROVEN, () -> send("POST", "/charges"))).isEqualTo("ACTING");
 			assertThat(shop.step(Kind.PROVEN, () -> send("POST", "/charges"))).isEqualTo("ACTING");
 			this.service.marksReplays("false");
-			this.service.willAnswer(200, 422);
+			this.service.willAnswer(200, 402);
 			assertThat(shop.step(Kind.PROVEN, () -> send("POST", "/charges"))).isEqualTo("DONE");
 			assertThat(shop.step(Kind.PROVEN, () -> send("POST", "/charges"))).isEqualTo("REFUSED");
 		});
@@ -670,7 +670,7 @@ class StepOutcomeTests {
 			}
 			SagaStep<String> step = this.saga.step(id, String.class);
 			switch (kind) {
-				case NAMED -> step.refusedBy(409, 410).refusedWhen(Declined.class).run(() -> once(actions, id));
+				case NAMED -> step.refusedBy(403, 410).refusedWhen(Declined.class).run(() -> once(actions, id));
 				case PROVEN -> step.provenBy((response) -> response.header("Idempotent-Replayed") != null)
 					.run(() -> once(actions, id));
 				case UNDONE_BY -> step.undoneBy(404).compensate(() -> once(undos, id)).run(() -> once(actions, id));

@@ -269,7 +269,7 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		call("/releases/created", IdempotencyContext.forSingleCall(cancel, "token", action + "; outcome=unknown"));
 		assertThat(releases()).isOne();
 		assertThat(acting.calls()).isEqualTo(new IdempotencyContext.Calls(1, 1, 1, 0,
-				new IdempotencyContext.Answer(201, false, Evidence.RECEIPT, false, null, false)));
+				new IdempotencyContext.Answer(201, false, Evidence.RECEIPT, false, null, false, false)));
 	}
 
 	@Test
@@ -280,7 +280,7 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		IdempotencyContext late = IdempotencyContext.forSingleCall(action, "token", null);
 		assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> call("/holds/created", late));
 		assertThat(late.calls().lastAnswer())
-			.isEqualTo(new IdempotencyContext.Answer(410, true, Evidence.RECEIPT, false, "cancelled", false));
+			.isEqualTo(new IdempotencyContext.Answer(410, true, Evidence.RECEIPT, false, "cancelled", false, false));
 		assertThat(holds()).isZero();
 	}
 
@@ -291,7 +291,7 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		IdempotencyContext reuse = IdempotencyContext.forSingleCall(action, "token", null);
 		assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> call("/holds/large", reuse));
 		assertThat(reuse.calls().lastAnswer())
-			.isEqualTo(new IdempotencyContext.Answer(422, false, Evidence.OPEN, false, "key-reused", false));
+			.isEqualTo(new IdempotencyContext.Answer(422, false, Evidence.OPEN, false, "key-reused", false, false));
 	}
 
 	private void call(String path, IdempotencyContext run) {
