@@ -33,7 +33,7 @@ class ArchitectureTests {
 
 	private static final String SHARED = "dev.idempotent";
 
-	private static final String ADVICE = "dev.idempotent.advice";
+	private static final String ADVICE = "dev.idempotent.aop";
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
@@ -47,13 +47,13 @@ class ArchitectureTests {
 
 	private static final String CONNECTIONS = "dev.idempotent.redis";
 
-	private static final String WORK = "dev.idempotent.work";
+	private static final String WORK = "dev.idempotent.concurrent";
 
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
 	private static final String SAGA = "dev.idempotent.saga";
 
-	private static final String STATE = "dev.idempotent.state";
+	private static final String STATE = "dev.idempotent.transition";
 
 	private static final String TEST = "dev.idempotent.test";
 

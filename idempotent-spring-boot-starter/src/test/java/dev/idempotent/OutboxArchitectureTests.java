@@ -25,7 +25,7 @@ class OutboxArchitectureTests {
 
 	private static final String SHARED = "dev.idempotent";
 
-	private static final String ADVICE = "dev.idempotent.advice";
+	private static final String ADVICE = "dev.idempotent.aop";
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
@@ -45,7 +45,7 @@ class OutboxArchitectureTests {
 
 	private static final String CONNECTIONS = "dev.idempotent.redis";
 
-	private static final String WORK = "dev.idempotent.work";
+	private static final String WORK = "dev.idempotent.concurrent";
 
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 

@@ -23,7 +23,7 @@ class SagaArchitectureTests {
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
-	private static final String WORK = "dev.idempotent.work";
+	private static final String WORK = "dev.idempotent.concurrent";
 
 	private static final String DATABASE = "dev.idempotent.jdbc";
 
@@ -47,7 +47,7 @@ class SagaArchitectureTests {
 
 	@ArchTest
 	static final ArchRule methodsKnowAdviceAndJsonAndNoStore = ArchitectureTests.room(SAGA + ".method", SAGA, ENGINE,
-			SHARED, "dev.idempotent.advice", ROOT, ROOT + ".canonical", ROOT + ".method", ROOT + ".operation", "java..",
+			SHARED, "dev.idempotent.aop", ROOT, ROOT + ".canonical", ROOT + ".method", ROOT + ".operation", "java..",
 			"org.jspecify..", "org.aopalliance..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",
 			"org.springframework.transaction.interceptor..", "org.springframework.util..", "tools.jackson..");

@@ -12,7 +12,7 @@ import java.util.Set;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntConsumer;
 import java.util.function.IntUnaryOperator;
 
-import dev.idempotent.work.OutageLog;
-import dev.idempotent.work.Workers;
+import dev.idempotent.concurrent.OutageLog;
+import dev.idempotent.concurrent.Workers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.aop.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.stream.StreamObservation.Scope;
 import dev.idempotent.stream.StreamObserver.Outcome;
 import dev.idempotent.stream.StreamObserver.ProcessedEntry;
-import dev.idempotent.work.Backoff;
-import dev.idempotent.work.Observers;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.Backoff;
+import dev.idempotent.concurrent.Observers;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.redis.DedicatedRedisConnections;
-import dev.idempotent.work.Observers;
-import dev.idempotent.work.Workers;
+import dev.idempotent.concurrent.Observers;
+import dev.idempotent.concurrent.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.idempotent.redis.ErrorReply;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.advice.ListenerMethod;
-import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.aop.AnnotatedMethod;
+import dev.idempotent.aop.ListenerMethod;
+import dev.idempotent.aop.ListenerMethod.UnreadablePayloadException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;

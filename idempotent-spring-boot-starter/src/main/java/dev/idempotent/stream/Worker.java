@@ -7,8 +7,8 @@ import java.util.UUID;
 
 import dev.idempotent.redis.DedicatedRedisConnections.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
-import dev.idempotent.work.Backoff;
-import dev.idempotent.work.Workers;
+import dev.idempotent.concurrent.Backoff;
+import dev.idempotent.concurrent.Workers;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

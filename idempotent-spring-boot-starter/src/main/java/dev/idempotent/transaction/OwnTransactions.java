@@ -26,7 +26,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
-import dev.idempotent.work.Workers;
+import dev.idempotent.concurrent.Workers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;

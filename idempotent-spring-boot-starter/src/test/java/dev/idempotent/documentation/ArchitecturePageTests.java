@@ -93,7 +93,7 @@ class ArchitecturePageTests {
 
 	private static boolean isDrawn(String user, String used) {
 		boolean leftOut = user.startsWith("autoconfigure") || used.equals(ROOT)
-				|| Stream.of("idempotency", "outbox", "saga", "state", "stream")
+				|| Stream.of("idempotency", "outbox", "saga", "transition", "stream")
 					.anyMatch((root) -> used.equals(root) && user.startsWith(root));
 		return !user.equals(used) && !leftOut;
 	}

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-import dev.idempotent.autoconfigure.operations.ImportOperations;
+import dev.idempotent.autoconfigure.actuate.ImportOperations;
 import dev.idempotent.stream.StreamApplication.Script;
 import dev.idempotent.testing.RealRedis;
 import io.micrometer.core.instrument.Meter;

@@ -1,7 +1,7 @@
 package dev.idempotent.stream;
 
 import dev.idempotent.autoconfigure.idempotency.ImportMethods;
-import dev.idempotent.autoconfigure.operations.ImportOperations;
+import dev.idempotent.autoconfigure.actuate.ImportOperations;
 import dev.idempotent.autoconfigure.outbox.ImportOutbox;
 import dev.idempotent.testing.OpenTelemetryConfiguration;
 import io.micrometer.tracing.Tracer;

@@ -17,8 +17,8 @@ import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.Sagas;
-import dev.idempotent.state.Transitions;
-import dev.idempotent.state.jdbc.Guarded;
+import dev.idempotent.transition.Transitions;
+import dev.idempotent.transition.jdbc.GuardedTransitions;
 import jakarta.persistence.EntityManagerFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -298,7 +298,8 @@ class OuterTransactionsTests {
 
 	}
 
-	record Application(ConfigurableApplicationContext context, Guarded<State> orders, JdbcTemplate database) {
+	record Application(ConfigurableApplicationContext context, GuardedTransitions<State> orders,
+			JdbcTemplate database) {
 
 		static Application start(Class<?> manager) {
 			SpringApplication application = new SpringApplicationBuilder(Databases.class, manager)
@@ -312,7 +313,8 @@ class OuterTransactionsTests {
 			database.execute("create table work (id varchar(50))");
 			database.execute("create table orders (id varchar(50) primary key, status varchar(10), version integer)");
 			return new Application(context,
-					Guarded.table(own, "orders", Transitions.of(State.class).allow(State.OPEN, State.PAID).build())
+					GuardedTransitions
+						.table(own, "orders", Transitions.of(State.class).allow(State.OPEN, State.PAID).build())
 						.build(),
 					database);
 		}

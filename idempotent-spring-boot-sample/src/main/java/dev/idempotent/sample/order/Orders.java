@@ -10,9 +10,9 @@ import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.sample.chaos.Chaos;
-import dev.idempotent.state.Transitions;
-import dev.idempotent.state.jdbc.Guarded;
-import dev.idempotent.state.jdbc.Moved;
+import dev.idempotent.transition.Transitions;
+import dev.idempotent.transition.jdbc.GuardedTransitions;
+import dev.idempotent.transition.jdbc.TransitionResult;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
@@ -28,7 +28,7 @@ public class Orders {
 		.allow(OrderStatus.PAID, OrderStatus.SHIPPED)
 		.build();
 
-	private final Guarded<OrderStatus> rows;
+	private final GuardedTransitions<OrderStatus> rows;
 
 	private final JdbcClient jdbc;
 
@@ -37,7 +37,7 @@ public class Orders {
 	private final Chaos chaos;
 
 	Orders(DataSource dataSource, JdbcClient jdbc, Outbox outbox, Chaos chaos) {
-		this.rows = Guarded.table(dataSource, "orders", TRANSITIONS).id("order_id").build();
+		this.rows = GuardedTransitions.table(dataSource, "orders", TRANSITIONS).id("order_id").build();
 		this.jdbc = jdbc;
 		this.outbox = outbox;
 		this.chaos = chaos;
@@ -119,7 +119,7 @@ public class Orders {
 	}
 
 	private Order move(UUID orderId, OrderStatus from, OrderStatus to) {
-		Moved<OrderStatus> moved = this.rows.move(orderId, from, to);
+		TransitionResult<OrderStatus> moved = this.rows.move(orderId, from, to);
 		return switch (moved.outcome()) {
 			case APPLIED -> get(orderId);
 			case CONFLICT -> throw new OrderConflictException(Objects.requireNonNull(moved.state()), to);

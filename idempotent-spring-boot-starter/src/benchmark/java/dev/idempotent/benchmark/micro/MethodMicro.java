@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.StoredResponse;

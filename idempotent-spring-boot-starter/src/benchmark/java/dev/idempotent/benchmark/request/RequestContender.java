@@ -25,7 +25,7 @@ import org.springframework.web.bind.annotation.RestController;
 final class RequestContender implements Contender {
 
 	private static final List<String> WITHOUT_METERS = List
-		.of("dev.idempotent.autoconfigure.operations.IdempotencyOperationsAutoConfiguration");
+		.of("dev.idempotent.autoconfigure.actuate.IdempotencyOperationsAutoConfiguration");
 
 	private final String name;
 

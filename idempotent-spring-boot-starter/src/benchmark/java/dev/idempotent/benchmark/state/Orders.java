@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 import dev.idempotent.benchmark.Database;
-import dev.idempotent.state.Transitions;
-import dev.idempotent.state.jdbc.Guarded;
+import dev.idempotent.transition.Transitions;
+import dev.idempotent.transition.jdbc.GuardedTransitions;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -25,7 +25,7 @@ final class Orders {
 
 	private final TransactionTemplate transaction;
 
-	private final Guarded<Status> guarded;
+	private final GuardedTransitions<Status> guarded;
 
 	private final Queue<Order> idle = new ConcurrentLinkedQueue<>();
 
@@ -33,7 +33,7 @@ final class Orders {
 		this.database = database;
 		this.jdbc = new JdbcTemplate(pool);
 		this.transaction = new TransactionTemplate(new JdbcTransactionManager(pool));
-		this.guarded = Guarded.table(pool, "orders",
+		this.guarded = GuardedTransitions.table(pool, "orders",
 				Transitions.of(Status.class).allow(Status.OPEN, Status.HELD).allow(Status.HELD, Status.OPEN).build())
 			.build();
 	}

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.outbox.OutboxHandler;

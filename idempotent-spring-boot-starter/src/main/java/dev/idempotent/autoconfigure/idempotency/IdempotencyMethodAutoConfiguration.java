@@ -1,8 +1,8 @@
 package dev.idempotent.autoconfigure.idempotency;
 
-import dev.idempotent.advice.AdvisorBeanPostProcessor;
-import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
-import dev.idempotent.advice.AnnotatedMethodsCheck;
+import dev.idempotent.aop.AdvisorBeanPostProcessor;
+import dev.idempotent.aop.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.aop.AnnotatedMethodsCheck;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.WebHandlers;
 import dev.idempotent.idempotency.Guarantee;

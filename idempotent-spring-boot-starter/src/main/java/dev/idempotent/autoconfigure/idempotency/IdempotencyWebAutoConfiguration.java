@@ -2,7 +2,7 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.function.BooleanSupplier;
 
-import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import dev.idempotent.aop.AdvisorBeanPostProcessor;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.KeySettings;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration.WebHandlers;
 import dev.idempotent.idempotency.Guarantee;

@@ -13,7 +13,7 @@ import java.util.UUID;
 
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.saga.method.SagaMethods;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -39,7 +39,7 @@ import dev.idempotent.outbox.transaction.OutboxTransactions;
 import dev.idempotent.outbox.transaction.TransactionBoundOutbox;
 import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
-import dev.idempotent.work.Observers;
+import dev.idempotent.concurrent.Observers;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.advice.LateListeners;
+import dev.idempotent.aop.LateListeners;
 import dev.idempotent.autoconfigure.outbox.OutboxProperties.Handlers;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxHandler;

@@ -7,10 +7,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.advice.AdvisorBeanPostProcessor;
-import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
-import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.advice.AnnotatedMethodsCheck;
+import dev.idempotent.aop.AdvisorBeanPostProcessor;
+import dev.idempotent.aop.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.aop.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethodsCheck;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;

@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 
-import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor.Responses;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package dev.idempotent.autoconfigure.saga;
 
-import dev.idempotent.advice.AnnotatedMethodsCheck;
+import dev.idempotent.aop.AnnotatedMethodsCheck;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
 import dev.idempotent.idempotency.client.RestClientKeys;
 import dev.idempotent.jdbc.DatabaseRequirements;

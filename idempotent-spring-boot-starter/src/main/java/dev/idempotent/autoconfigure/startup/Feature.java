@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.Set;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.TransactionalOutbox;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.advice.LateListeners;
+import dev.idempotent.aop.LateListeners;
 import dev.idempotent.autoconfigure.ApplicationRedis;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;

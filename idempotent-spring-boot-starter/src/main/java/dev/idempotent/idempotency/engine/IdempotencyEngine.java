@@ -23,7 +23,7 @@ import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.KeyAdministration.RunningKey;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -48,20 +48,20 @@ public final class IdempotencyEngine implements AutoCloseable {
 
 	private final OutageLog databaseOutage = ObservedTransactions.log();
 
-	private final BackgroundWork background;
+	private final SettlementRetries background;
 
-	private final StoreClaim.Leases leases;
+	private final LeasedKey.Leases leases;
 
 	private final RunAnnouncements announcements;
 
-	private final RunningClaims running;
+	private final InFlightKeys running;
 
-	private final LeasedRuns runs = new LeasedRuns();
+	private final RunRegistry runs = new RunRegistry();
 
 	/**
 	 * A step is a part of its run, which is counted.
 	 */
-	private final RunningClaims runningSteps = new RunningClaims();
+	private final InFlightKeys runningSteps = new InFlightKeys();
 
 	/**
 	 * Creates an engine without encryption and observers.
@@ -90,10 +90,10 @@ public final class IdempotencyEngine implements AutoCloseable {
 		this.observers = new ObserverList(observers);
 		this.trace = trace;
 		this.store = new ObservedStore(store, onStoreFailure, this.observers);
-		this.background = new BackgroundWork(maxRun, this.observers);
+		this.background = new SettlementRetries(maxRun, this.observers);
 		this.announcements = new RunAnnouncements(this.store, this.background);
 		this.running = this.announcements.running();
-		this.leases = new StoreClaim.Leases(this.store, this.background, maxRun);
+		this.leases = new LeasedKey.Leases(this.store, this.background, maxRun);
 	}
 
 	/**
@@ -107,7 +107,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 */
 	public Claimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention) {
-		StoreClaim claim = new StoreClaim(request(operation, key, fingerprint, lease, retention), true, this.leases,
+		LeasedKey claim = new LeasedKey(request(operation, key, fingerprint, lease, retention), true, this.leases,
 				this.running);
 		return new LeaseClaimant(operation, this.observers, this.envelope, claim, this.running, this.runs);
 	}
@@ -125,7 +125,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 */
 	public TransactionalClaimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
 			Duration lease, Duration retention, IdempotencyTransactions transactions) {
-		StoreClaim front = new StoreClaim(request(operation, key, fingerprint, lease, retention), false, this.leases,
+		LeasedKey front = new LeasedKey(request(operation, key, fingerprint, lease, retention), false, this.leases,
 				this.running);
 		return new TransactionalClaimant(operation, this.observers, this.envelope, front, this.running,
 				observed(transactions));
@@ -145,8 +145,8 @@ public final class IdempotencyEngine implements AutoCloseable {
 	}
 
 	StepClaimant step(String name) {
-		LeasedRuns.Run run = this.runs.of(IdempotencyContext.current());
-		StoreClaim claim = new StoreClaim(run.requestOf(name), true, this.leases, this.runningSteps);
+		RunRegistry.Run run = this.runs.of(IdempotencyContext.current());
+		LeasedKey claim = new LeasedKey(run.requestOf(name), true, this.leases, this.runningSteps);
 		return new StepClaimant(run, claim, this.store, this.envelope);
 	}
 
@@ -201,7 +201,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 		}
 		return this.running.oldest(atMost, Duration.ZERO)
 			.stream()
-			.map(RunningClaims.Run::request)
+			.map(InFlightKeys.Run::request)
 			.map((run) -> new RunningKey(run.key(), RunningKey.Place.INSTANCE, null, run.origin(), run.run()))
 			.toList();
 	}

@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseClaimant extends Claimant {
 
-	private final StoreClaim claim;
+	private final LeasedKey claim;
 
-	private final RunningClaims running;
+	private final InFlightKeys running;
 
-	private final LeasedRuns runs;
+	private final RunRegistry runs;
 
-	private volatile LeasedRuns.@Nullable Run run;
+	private volatile RunRegistry.@Nullable Run run;
 
-	LeaseClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope, StoreClaim claim,
-			RunningClaims running, LeasedRuns runs) {
+	LeaseClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope, LeasedKey claim,
+			InFlightKeys running, RunRegistry runs) {
 		super(operation, observer, envelope);
 		this.claim = claim;
 		this.running = running;
@@ -40,7 +40,7 @@ final class LeaseClaimant extends Claimant {
 		long start = System.nanoTime();
 		Claim outcome = this.claim.claim();
 		if (outcome.isAcquired()) {
-			LeasedRuns.Run begun = new LeasedRuns.Run(this.claim, start);
+			RunRegistry.Run begun = new RunRegistry.Run(this.claim, start);
 			this.runs.begin(begun);
 			this.run = begun;
 		}
@@ -88,12 +88,12 @@ final class LeaseClaimant extends Claimant {
 	}
 
 	private boolean isMismatched() {
-		LeasedRuns.Run begun = this.run;
+		RunRegistry.Run begun = this.run;
 		return begun != null && begun.isMismatched();
 	}
 
 	private void endRun() {
-		LeasedRuns.Run begun = this.run;
+		RunRegistry.Run begun = this.run;
 		if (begun != null) {
 			this.runs.end(begun);
 		}

@@ -16,7 +16,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -9,7 +9,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.Transaction;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.WorkRolledBackException;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.work.Observers;
+import dev.idempotent.concurrent.Observers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

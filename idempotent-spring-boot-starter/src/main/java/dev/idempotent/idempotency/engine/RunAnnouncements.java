@@ -25,23 +25,23 @@ final class RunAnnouncements {
 
 	private final ObservedStore store;
 
-	private final BackgroundWork background;
+	private final SettlementRetries background;
 
-	private final RunningClaims running;
+	private final InFlightKeys running;
 
 	private final AtomicBoolean scheduled = new AtomicBoolean();
 
-	RunAnnouncements(ObservedStore store, BackgroundWork background) {
+	RunAnnouncements(ObservedStore store, SettlementRetries background) {
 		this.store = store;
 		this.background = background;
 		// A database lists its rows.
-		this.running = store.isDatabase() ? new RunningClaims() : new RunningClaims(this::schedule);
+		this.running = store.isDatabase() ? new InFlightKeys() : new InFlightKeys(this::schedule);
 	}
 
 	/**
 	 * The claims that are announced.
 	 */
-	RunningClaims running() {
+	InFlightKeys running() {
 		return this.running;
 	}
 

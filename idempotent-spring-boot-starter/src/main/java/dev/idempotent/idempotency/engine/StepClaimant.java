@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class StepClaimant {
 
-	private final LeasedRuns.Run run;
+	private final RunRegistry.Run run;
 
-	private final StoreClaim claim;
+	private final LeasedKey claim;
 
 	private final ObservedStore store;
 
@@ -30,9 +30,9 @@ final class StepClaimant {
 
 	/**
 	 * Creates a claimant.
-	 * @param claim claims the {@linkplain LeasedRuns.Run#requestOf request} of the step
+	 * @param claim claims the {@linkplain RunRegistry.Run#requestOf request} of the step
 	 */
-	StepClaimant(LeasedRuns.Run run, StoreClaim claim, ObservedStore store, ResponseEnvelope envelope) {
+	StepClaimant(RunRegistry.Run run, LeasedKey claim, ObservedStore store, ResponseEnvelope envelope) {
 		this.run = run;
 		this.claim = claim;
 		this.store = store;

@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TransactionalClaimant extends Claimant {
 
-	private final RunningClaims running;
+	private final InFlightKeys running;
 
 	private final ObservedTransactions transactions;
 
 	/**
 	 * The claim in the store in front of the database.
 	 */
-	private StoreClaim front;
+	private LeasedKey front;
 
 	/**
 	 * Whether the key is reserved in this process, which sends one claim of a key to the
@@ -57,8 +57,8 @@ public final class TransactionalClaimant extends Claimant {
 	 */
 	private @Nullable String epoch;
 
-	TransactionalClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope,
-			StoreClaim front, RunningClaims running, ObservedTransactions transactions) {
+	TransactionalClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope, LeasedKey front,
+			InFlightKeys running, ObservedTransactions transactions) {
 		super(operation, observer, envelope);
 		this.front = front;
 		this.running = running;

@@ -13,7 +13,7 @@ import javax.sql.DataSource;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.transaction.OwnTransactions;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

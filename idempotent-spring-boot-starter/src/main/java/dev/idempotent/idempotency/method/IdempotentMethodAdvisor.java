@@ -14,9 +14,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.advice.AnnotatedMethodAdvisor;
-import dev.idempotent.advice.ListenerEntries;
+import dev.idempotent.aop.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethodAdvisor;
+import dev.idempotent.aop.ListenerInvocationGuard;
 import dev.idempotent.idempotency.Cancels;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
@@ -177,7 +177,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			return invocation.proceed();
 		});
 		if (!ran.get()) {
-			ListenerEntries.replayed(invocation);
+			ListenerInvocationGuard.replayed(invocation);
 		}
 		return result;
 	}

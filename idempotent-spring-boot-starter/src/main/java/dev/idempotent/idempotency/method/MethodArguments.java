@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.advice.ListenerMethod;
+import dev.idempotent.aop.AnnotatedMethod;
+import dev.idempotent.aop.ListenerMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalValues;

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.BaseStream;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.canonical.CanonicalValues;

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
-import dev.idempotent.advice.AnnotationExpression;
+import dev.idempotent.aop.AnnotationExpression;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.canonical.CanonicalJson;
 import dev.idempotent.idempotency.canonical.CanonicalValues;

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 
-import dev.idempotent.advice.WatchedCall;
+import dev.idempotent.aop.WatchedCall;
 import dev.idempotent.idempotency.IdempotencyContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;

@@ -7,8 +7,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.function.Function;
 
-import dev.idempotent.advice.AdvisorBeanPostProcessor;
-import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.aop.AdvisorBeanPostProcessor;
+import dev.idempotent.aop.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
@@ -50,7 +50,7 @@ public final class IdempotencyWebComponents {
 	 * @return whether it is a handler method
 	 */
 	public static boolean isHandler(Class<?> type, Method method) {
-		return HandlerEntryAdvisor.isHandler(type, method);
+		return HandlerInvocationAdvisor.isHandler(type, method);
 	}
 
 	/**
@@ -59,7 +59,7 @@ public final class IdempotencyWebComponents {
 	 * @return whether a proxy of the class can be created
 	 */
 	public static boolean canBeWatched(Class<?> type) {
-		return HandlerEntryAdvisor.needsProxy(type);
+		return HandlerInvocationAdvisor.needsProxy(type);
 	}
 
 	/**
@@ -71,8 +71,8 @@ public final class IdempotencyWebComponents {
 	 */
 	public static AdvisorBeanPostProcessor handlerCallAdvice(BooleanSupplier unannotated,
 			Supplier<Guarantee> guarantee) {
-		return new AdvisorBeanPostProcessor(new HandlerEntryAdvisor(false, unannotated, guarantee), Placement.OUTERMOST,
-				(type) -> false);
+		return new AdvisorBeanPostProcessor(new HandlerInvocationAdvisor(false, unannotated, guarantee),
+				Placement.OUTERMOST, (type) -> false);
 	}
 
 	/**
@@ -85,8 +85,8 @@ public final class IdempotencyWebComponents {
 	public static AdvisorBeanPostProcessor handlerEntryAdvice(BooleanSupplier unannotated,
 			Supplier<Guarantee> guarantee) {
 		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(
-				new HandlerEntryAdvisor(true, unannotated, guarantee), Placement.INSIDE_APPLICATION,
-				HandlerEntryAdvisor::needsProxy);
+				new HandlerInvocationAdvisor(true, unannotated, guarantee), Placement.INSIDE_APPLICATION,
+				HandlerInvocationAdvisor::needsProxy);
 		// A controller may be declared with an interface that lacks its handlers.
 		processor.setProxyTargetClass(true);
 		return processor;

@@ -86,7 +86,7 @@ public final class IdempotentHandlerAdapter implements HandlerAdapter, HandlerEx
 							+ "mapped to " + request.getMethod() + " after the start, or in the context of another "
 							+ "dispatcher servlet, and no other one is. From now on, requests with this HTTP method "
 							+ "claim their keys: send the request again.")
-					: HandlerEntryAdvisor.withoutRun(method.getMethod());
+					: HandlerInvocationAdvisor.withoutRun(method.getMethod());
 		}
 	}
 
@@ -101,7 +101,7 @@ public final class IdempotentHandlerAdapter implements HandlerAdapter, HandlerEx
 		}
 		if (handler instanceof HandlerMethod method && this.operations.isAnnotated(method)
 				&& !this.operations.isLeased(method, request) && !HandlerRun.isResultDispatched(request)) {
-			throw HandlerEntryAdvisor.withoutRun(method.getMethod());
+			throw HandlerInvocationAdvisor.withoutRun(method.getMethod());
 		}
 		ModelAndView view = adapter.handle(request, response, handler);
 		run.answered(request, response, view);
@@ -137,8 +137,8 @@ public final class IdempotentHandlerAdapter implements HandlerAdapter, HandlerEx
 
 	private void recordCall(HandlerRun run, HandlerAdapter adapter, Object handler) {
 		if (handler instanceof HandlerMethod method) {
-			boolean advised = HandlerEntryAdvisor.isAdvised(method.getBean(), method.getMethod());
-			boolean watched = advised && HandlerEntryAdvisor.isWatched(method.getBean(), method.getMethod());
+			boolean advised = HandlerInvocationAdvisor.isAdvised(method.getBean(), method.getMethod());
+			boolean watched = advised && HandlerInvocationAdvisor.isWatched(method.getBean(), method.getMethod());
 			if (!watched && this.operations.isAnnotated(method) && !callsOnce(adapter)) {
 				throw new IllegalStateException("The @Idempotent method " + method.getMethod() + " was not run: advice "
 						+ "cannot watch it, and the handler adapter " + adapter.getClass().getName()

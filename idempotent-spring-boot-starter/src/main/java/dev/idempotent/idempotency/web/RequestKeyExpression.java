@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.advice.AnnotationExpression;
+import dev.idempotent.aop.AnnotationExpression;
 import dev.idempotent.idempotency.CanonicalForm;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.canonical.IncomparableValueException;

@@ -9,7 +9,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.WorkRolledBackException;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;

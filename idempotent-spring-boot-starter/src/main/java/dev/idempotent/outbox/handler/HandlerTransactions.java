@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
-import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;

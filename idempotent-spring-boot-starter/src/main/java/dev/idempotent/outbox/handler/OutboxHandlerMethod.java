@@ -13,11 +13,11 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import dev.idempotent.advice.ListenerEntries;
-import dev.idempotent.advice.ListenerEntries.AdviceException;
-import dev.idempotent.advice.ListenerMethod;
-import dev.idempotent.advice.ListenerMethod.UnreadablePayloadException;
-import dev.idempotent.advice.ThreadContext;
+import dev.idempotent.aop.ListenerInvocationGuard;
+import dev.idempotent.aop.ListenerInvocationGuard.AdviceException;
+import dev.idempotent.aop.ListenerMethod;
+import dev.idempotent.aop.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.aop.ThreadContext;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.outbox.OutboxHandler;
@@ -30,7 +30,7 @@ import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.relay.EventHandler;
 import dev.idempotent.transaction.TransactionGuard;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,7 +58,7 @@ final class OutboxHandlerMethod implements EventHandler {
 
 	private final ListenerMethod method;
 
-	private final ListenerEntries entries;
+	private final ListenerInvocationGuard entries;
 
 	private final ConfigurableListableBeanFactory beans;
 
@@ -77,7 +77,7 @@ final class OutboxHandlerMethod implements EventHandler {
 		this.name = name;
 		this.annotation = annotation;
 		this.method = method;
-		this.entries = new ListenerEntries(method, annotation.transactional());
+		this.entries = new ListenerInvocationGuard(method, annotation.transactional());
 		this.beans = beans;
 		this.environment = environment;
 		this.outage = new OutageLog(logger, "The handler " + name + " cannot be called; its events wait",

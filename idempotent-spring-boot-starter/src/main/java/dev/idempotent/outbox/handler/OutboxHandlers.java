@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
-import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.advice.ListenerMethod;
+import dev.idempotent.aop.AnnotatedMethod;
+import dev.idempotent.aop.ListenerMethod;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.relay.EventHandler;
 import org.jspecify.annotations.Nullable;

@@ -10,7 +10,7 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.config.ConfigException;

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-import dev.idempotent.work.Workers;
+import dev.idempotent.concurrent.Workers;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**

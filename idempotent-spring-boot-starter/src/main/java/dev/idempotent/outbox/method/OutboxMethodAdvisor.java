@@ -14,9 +14,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.advice.AnnotatedMethodAdvisor;
-import dev.idempotent.advice.AnnotationExpression;
+import dev.idempotent.aop.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethodAdvisor;
+import dev.idempotent.aop.AnnotationExpression;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTopics;

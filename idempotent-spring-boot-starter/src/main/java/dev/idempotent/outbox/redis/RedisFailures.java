@@ -5,7 +5,7 @@ import java.util.Set;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.redis.ErrorReply;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 
 /**

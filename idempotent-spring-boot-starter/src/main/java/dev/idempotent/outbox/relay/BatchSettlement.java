@@ -18,7 +18,7 @@ import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.LaneHash;
-import dev.idempotent.work.Backoff;
+import dev.idempotent.concurrent.Backoff;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

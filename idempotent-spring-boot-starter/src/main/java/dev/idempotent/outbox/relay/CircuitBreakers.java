@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;

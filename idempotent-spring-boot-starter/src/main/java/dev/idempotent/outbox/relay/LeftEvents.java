@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import dev.idempotent.work.Backoff;
+import dev.idempotent.concurrent.Backoff;
 
 /**
  * The events that this instance leaves to others, because its version cannot read them.

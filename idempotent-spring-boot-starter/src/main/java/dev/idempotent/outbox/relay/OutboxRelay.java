@@ -18,7 +18,7 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;

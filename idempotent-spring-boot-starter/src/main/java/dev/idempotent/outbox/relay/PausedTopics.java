@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.TopicControl.PausedTopic;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -22,7 +22,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;

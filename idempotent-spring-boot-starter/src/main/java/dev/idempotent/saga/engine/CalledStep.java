@@ -10,7 +10,7 @@ import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

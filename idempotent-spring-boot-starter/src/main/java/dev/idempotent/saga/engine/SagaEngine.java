@@ -28,8 +28,8 @@ import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
-import dev.idempotent.work.Observers;
-import dev.idempotent.work.Workers;
+import dev.idempotent.concurrent.Observers;
+import dev.idempotent.concurrent.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -121,7 +121,7 @@ public final class SagaEngine implements AutoCloseable {
 	 * @return the steps
 	 */
 	public SagaSteps steps() {
-		return new SagaBody.BoundSteps();
+		return new SagaExecution.BoundSteps();
 	}
 
 	/**
@@ -156,7 +156,7 @@ public final class SagaEngine implements AutoCloseable {
 	 */
 	public @Nullable Object call(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
 			byte[] arguments) throws Throwable {
-		SagaBody.requireNone(definition.name());
+		SagaExecution.requireNone(definition.name());
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {
 			throw new IllegalStateException("The saga " + definition.name() + " is called in a transaction, which "
 					+ "cannot include its steps. Call it outside (an @Idempotent handler that calls it needs "
@@ -359,7 +359,7 @@ public final class SagaEngine implements AutoCloseable {
 		if (isLive(saga)) {
 			SagaRun run = new SagaRun(this.resources, definition, saga);
 			run.suspectWrite();
-			new SagaDriver(run, () -> this.stopping).abandon(
+			new SagaRunner(run, () -> this.stopping).abandon(
 					new RunAbortedError(Cause.UNKNOWN, "A call of the saga has not returned in this process", null));
 			return;
 		}
@@ -420,7 +420,7 @@ public final class SagaEngine implements AutoCloseable {
 	}
 
 	private RunEnd drive(SagaRun run) {
-		SagaDriver driver = new SagaDriver(run, () -> this.stopping);
+		SagaRunner driver = new SagaRunner(run, () -> this.stopping);
 		this.live.put(run, new Drive(driver, SagaWorkers.givingBackSlow()));
 		try {
 			return driver.drive();
@@ -433,7 +433,7 @@ public final class SagaEngine implements AutoCloseable {
 	/**
 	 * What drives a run, and gives its worker back before it has ended.
 	 */
-	private record Drive(SagaDriver driver, Runnable giveWorkerBack) {
+	private record Drive(SagaRunner driver, Runnable giveWorkerBack) {
 	}
 
 }

@@ -28,7 +28,7 @@ import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
-import dev.idempotent.work.Observers;
+import dev.idempotent.concurrent.Observers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.PlatformTransactionManager;

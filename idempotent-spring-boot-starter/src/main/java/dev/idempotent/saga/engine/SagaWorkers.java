@@ -22,8 +22,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
-import dev.idempotent.work.OutageLog;
-import dev.idempotent.work.Workers;
+import dev.idempotent.concurrent.OutageLog;
+import dev.idempotent.concurrent.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -17,7 +17,7 @@ import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.transaction.End;
 import dev.idempotent.transaction.PendingChanges;
 import dev.idempotent.transaction.TransactionScope;
-import dev.idempotent.work.OutageLog;
+import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

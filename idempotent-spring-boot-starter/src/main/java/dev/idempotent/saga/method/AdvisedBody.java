@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.advice.ThreadContext;
+import dev.idempotent.aop.AnnotatedMethod;
+import dev.idempotent.aop.ThreadContext;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.TargetSource;

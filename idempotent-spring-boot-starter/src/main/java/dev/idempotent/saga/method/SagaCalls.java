@@ -11,8 +11,8 @@ import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
-import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.advice.AnnotatedMethodAdvisor;
+import dev.idempotent.aop.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethodAdvisor;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.Saga;

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
-import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.method.StoredJson;

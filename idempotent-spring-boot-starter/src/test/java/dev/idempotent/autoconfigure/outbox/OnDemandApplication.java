@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.ImportMethods;
-import dev.idempotent.autoconfigure.operations.ImportOperations;
+import dev.idempotent.autoconfigure.actuate.ImportOperations;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.test.InMemoryIdempotencyStore;

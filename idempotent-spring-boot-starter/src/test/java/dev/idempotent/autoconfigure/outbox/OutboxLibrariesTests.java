@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.operations.ImportOperations;
+import dev.idempotent.autoconfigure.actuate.ImportOperations;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.RecordingPublisher;

@@ -6,7 +6,7 @@ import java.util.stream.IntStream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.OutboxApplication;
-import dev.idempotent.work.Backoff;
+import dev.idempotent.concurrent.Backoff;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

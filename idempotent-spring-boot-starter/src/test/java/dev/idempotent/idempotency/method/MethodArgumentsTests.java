@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
-import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.idempotency.CanonicalForm;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;

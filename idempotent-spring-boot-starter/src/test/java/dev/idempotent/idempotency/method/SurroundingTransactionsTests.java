@@ -16,8 +16,8 @@ import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.Sagas;
-import dev.idempotent.state.Transitions;
-import dev.idempotent.state.jdbc.Guarded;
+import dev.idempotent.transition.Transitions;
+import dev.idempotent.transition.jdbc.GuardedTransitions;
 import dev.idempotent.testing.BrokerTransactionManager;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -207,7 +207,7 @@ class SurroundingTransactionsTests {
 	@Test
 	void refuseATransitionAfterTheCompletion() {
 		run((context) -> {
-			Guarded<State> things = things(context);
+			GuardedTransitions<State> things = things(context);
 			assertThat(afterCompletion(context, () -> things.move(1, State.OPEN, State.PAID)))
 				.isInstanceOf(IllegalTransactionStateException.class)
 				.hasMessageContaining("the transaction has ended");
@@ -249,7 +249,7 @@ class SurroundingTransactionsTests {
 	@Test
 	void refuseATransitionInACallbackOfATransactionPartAfterTheCompletion() {
 		run((context) -> {
-			Guarded<State> things = things(context);
+			GuardedTransitions<State> things = things(context);
 			AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 			afterCompletion(context, () -> {
 				assertThatExceptionOfType(IllegalTransactionStateException.class)
@@ -365,10 +365,10 @@ class SurroundingTransactionsTests {
 		return database(context).queryForObject("select status from thing", String.class);
 	}
 
-	private static Guarded<State> things(AssertableApplicationContext context) {
+	private static GuardedTransitions<State> things(AssertableApplicationContext context) {
 		database(context).execute("create table thing (id int primary key, status varchar(10), version int)");
 		database(context).update("insert into thing values (1, 'OPEN', 0)");
-		return Guarded
+		return GuardedTransitions
 			.table(context.getBean(DataSource.class), "thing",
 					Transitions.of(State.class).allow(State.OPEN, State.PAID).build())
 			.build();

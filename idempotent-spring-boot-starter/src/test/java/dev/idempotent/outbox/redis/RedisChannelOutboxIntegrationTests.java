@@ -1,6 +1,6 @@
 package dev.idempotent.outbox.redis;
 
-import dev.idempotent.autoconfigure.operations.ImportOperations;
+import dev.idempotent.autoconfigure.actuate.ImportOperations;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.saga.engine.SagaWorkers.DueSagas;
-import dev.idempotent.work.Workers;
+import dev.idempotent.concurrent.Workers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

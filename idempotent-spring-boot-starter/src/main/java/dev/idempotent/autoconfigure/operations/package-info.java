@@ -1,7 +1,0 @@
-/**
- * Auto-configuration of what operators see: endpoints, health, meters and traces.
- */
-@NullMarked
-package dev.idempotent.autoconfigure.operations;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,397 @@
+package dev.idempotent.saga.engine;
+
+import java.lang.reflect.Type;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.saga.SagaStep;
+import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.StepRefusedException;
+import dev.idempotent.saga.engine.RunAbortedError.Cause;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.StepKind;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * One execution of the method of a saga: which steps it has reached, whether they fit the
+ * journal, and why it was left. The undo of the recorded steps follows, by the undo
+ * actions that the method has registered.
+ */
+final class SagaExecution {
+
+	private static final Logger logger = LoggerFactory.getLogger(SagaExecution.class);
+
+	private static final int LONGEST_NAME = 100;
+
+	private static final Set<Integer> INVALID = Set.of((int) Character.CONTROL, (int) Character.SURROGATE,
+			(int) Character.LINE_SEPARATOR, (int) Character.PARAGRAPH_SEPARATOR);
+
+	/**
+	 * After these, the run can still undo other steps.
+	 */
+	private static final Set<Cause> OF_ONE_STEP = Set.of(Cause.UNKNOWN, Cause.HALT, Cause.EXPIRED);
+
+	private static final ThreadLocal<@Nullable SagaExecution> bound = new ThreadLocal<>();
+
+	private final SagaRun run;
+
+	private final BooleanSupplier stopping;
+
+	private final Thread thread = Thread.currentThread();
+
+	private final Set<String> created = new LinkedHashSet<>();
+
+	private final Map<String, StepCall<?>> reached = new HashMap<>();
+
+	private volatile @Nullable StepKind acting;
+
+	private volatile boolean ended;
+
+	private volatile @Nullable String misuse;
+
+	private @Nullable RunAbortedError left;
+
+	/**
+	 * Creates an execution.
+	 * @param stopping whether the process is stopping, so that another one should
+	 * continue the saga
+	 */
+	SagaExecution(SagaRun run, BooleanSupplier stopping) {
+		this.run = run;
+		this.stopping = stopping;
+	}
+
+	/**
+	 * Requires that the calling thread runs no saga.
+	 * @param saga the saga that is called
+	 */
+	static void requireNone(String saga) {
+		SagaExecution outer = bound.get();
+		if (outer != null) {
+			outer.requireNoStep("The saga " + saga + " is called");
+			throw new IllegalStateException("The saga " + saga
+					+ " is called in another saga. Call it outside, or start it with Sagas.start in a step");
+		}
+	}
+
+	/**
+	 * Runs the method without the key of an enclosing run, because calls outside of steps
+	 * may differ between runs. What follows are undo actions.
+	 */
+	@Nullable Object execute() throws Throwable {
+		byte[] arguments = this.run.arguments();
+		IdempotencyContext outer = IdempotencyContext.bind(null);
+		bound.set(this);
+		try {
+			return this.run.definition().run(arguments);
+		}
+		finally {
+			this.ended = true;
+			bound.remove();
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	private <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {
+		requireNoStep("The step '" + name + "' is used");
+		if (!this.created.add(name)) {
+			throw new IllegalStateException("The saga " + this.run.name() + " has two steps '" + name
+					+ "'. Names identify steps: in a loop, add what distinguishes them");
+		}
+		return new StepCall<>(name, type) {
+
+			@Override
+			@Nullable Object run(StepKind kind) {
+				return step(this, kind);
+			}
+
+			@Override
+			boolean hasValue(String json, String pointer) {
+				return SagaExecution.this.run.definition().hasValue(json, pointer);
+			}
+
+			@Override
+			void requireNoMisuse() {
+				SagaExecution.this.requireNoMisuse();
+			}
+
+		};
+	}
+
+	/**
+	 * Runs a step: acts and records the outcome, or returns what is recorded.
+	 * @throws RunAbortedError if the method cannot continue
+	 * @throws StepRefusedException if the action was refused
+	 */
+	private @Nullable Object step(StepCall<?> call, StepKind kind) {
+		requireNoStep("The step '" + call.name() + "' is used");
+		if (this.thread != Thread.currentThread()) {
+			throw new IllegalStateException("The step '" + call.name() + "' runs on another thread than its saga");
+		}
+		if (this.left != null) {
+			throw this.left;
+		}
+		requireUsable(call);
+		this.acting = kind;
+		try {
+			JournalEntry recorded = recorded(call);
+			this.reached.put(call.name(), call);
+			JournalEntry entry = (recorded != null) ? settled(call, recorded, kind) : begin(call, kind);
+			if (entry.isRefused()) {
+				throw new StepRefusedException(Objects.requireNonNull(entry.reason()));
+			}
+			return this.run.resultOf(entry, call.type());
+		}
+		catch (RunAbortedError ex) {
+			this.left = ex;
+			throw ex;
+		}
+		finally {
+			this.acting = null;
+			this.misuse = null;
+		}
+	}
+
+	private void requireUsable(StepCall<?> call) {
+		if (this.reached.containsKey(call.name())) {
+			throw new IllegalStateException("The step '" + call.name() + "' was run before");
+		}
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw new IllegalStateException("The step '" + call.name() + "' runs within a transaction of the saga's "
+					+ "method. Remove that transaction, or use runInTransaction");
+		}
+	}
+
+	/**
+	 * Returns what is recorded of a step. A step may begin only if nothing is recorded in
+	 * its place: then the method has reached all recorded steps in their order.
+	 * @return {@code null} if it may begin
+	 * @throws RunAbortedError if another step is recorded in its place
+	 */
+	private @Nullable JournalEntry recorded(StepCall<?> call) {
+		JournalEntry recorded = this.run.at(this.reached.size() + 1);
+		if (recorded == null || recorded.name().equals(call.name())) {
+			return recorded;
+		}
+		if (this.run.isCompensating() && canUndo()) {
+			throw new RunAbortedError(Cause.COLLECTED);
+		}
+		throw new RunAbortedError(Cause.UNFIT, "The saga's method runs the step '" + call.name()
+				+ "' in place of the recorded step '" + recorded.name() + "'", null);
+	}
+
+	/**
+	 * Returns a recorded entry with its outcome, which is determined first if the saga
+	 * still goes forward.
+	 */
+	private JournalEntry settled(StepCall<?> call, JournalEntry entry, StepKind kind) {
+		if (entry.kind() != kind) {
+			throw new RunAbortedError(Cause.UNFIT, "The step '" + entry.name() + "' was recorded as " + entry.kind()
+					+ ", but is " + kind + " in this version of the application", null);
+		}
+		if (!entry.isUnknown()) {
+			return entry;
+		}
+		if (this.run.isCompensating()) {
+			throw new RunAbortedError(Cause.COLLECTED);
+		}
+		return new CalledStep(this.run, call).repeat(entry);
+	}
+
+	private JournalEntry begin(StepCall<?> call, StepKind kind) {
+		if (this.run.isCompensating()) {
+			throw new RunAbortedError(Cause.COLLECTED);
+		}
+		requireRunning();
+		requireRecordable(call);
+		JournalEntry entry = this.run.begin(call.name(), kind);
+		return kind.isTransactional() ? new TransactionalStep(this.run, call).act(entry)
+				: new CalledStep(this.run, call).begin(entry);
+	}
+
+	/**
+	 * Requires that the result can be recorded. Of an exception of the saga, its class
+	 * alone is recorded.
+	 */
+	private void requireRecordable(StepCall<?> call) {
+		try {
+			this.run.definition().requireStepResult(call.name(), call.type());
+		}
+		catch (IllegalArgumentException ex) {
+			logger.error("The saga {} has a step that cannot be run", this.run.name(), ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Requires that neither an action nor an undo is running, which would use the saga in
+	 * each attempt.
+	 */
+	private void requireNoStep(String use) {
+		if (this.acting != null || this.ended) {
+			this.misuse = use + (this.ended ? " in an undo" : " within another step");
+			requireNoMisuse();
+		}
+	}
+
+	/**
+	 * Requires that the running action or undo has not used the saga, whatever exceptions
+	 * it has caught.
+	 * @throws IllegalStateException in a transaction, which is rolled back
+	 * @throws RunAbortedError otherwise, because no attempt can settle what it has done
+	 */
+	private void requireNoMisuse() {
+		if (this.misuse == null) {
+			return;
+		}
+		String reason = this.misuse + ": use steps and sagas one after another";
+		if (this.acting != null && this.acting.isTransactional()) {
+			throw new IllegalStateException(reason);
+		}
+		throw new RunAbortedError(Cause.HALT, reason, null);
+	}
+
+	/**
+	 * Aborts the run of a stored saga if the process is stopping.
+	 */
+	private void requireRunning() {
+		if (this.stopping.getAsBoolean() && this.run.presence() == SagaRun.Presence.STORED) {
+			throw new RunAbortedError(Cause.STOPPING);
+		}
+	}
+
+	/**
+	 * Returns whether the method has registered all undo actions that are needed.
+	 */
+	boolean canUndo() {
+		return this.run.toUndo().stream().allMatch((entry) -> this.reached.containsKey(entry.name()));
+	}
+
+	/**
+	 * Undoes the recorded steps that must still be undone, in reverse order.
+	 * Cancellations need no result of another step, so they do not wait behind an undo
+	 * whose outcome is unknown, or that cannot be called.
+	 * @throws RunAbortedError if a step cannot be undone now, or at all
+	 */
+	void undo() {
+		RunAbortedError first = null;
+		for (JournalEntry entry : this.run.toUndo()) {
+			requireRunning();
+			if (first == null) {
+				first = undo(entry);
+			}
+			else if (entry.kind() == StepKind.CANCELLED_CALL) {
+				RunAbortedError unused = undo(entry);
+			}
+		}
+		if (first != null) {
+			throw first;
+		}
+	}
+
+	/**
+	 * Undoes a step.
+	 * @return why it is not undone, if others can be; otherwise {@code null}
+	 * @throws RunAbortedError if this run can undo nothing more
+	 */
+	private @Nullable RunAbortedError undo(JournalEntry entry) {
+		StepCall<?> call = this.reached.get(entry.name());
+		if (call == null) {
+			throw new RunAbortedError(Cause.UNFIT, "The saga's method does not reach the step '" + entry.name()
+					+ "' in this version of the application, so the step cannot be undone", null);
+		}
+		try {
+			if (entry.kind().isTransactional()) {
+				new TransactionalStep(this.run, call).undo(entry);
+			}
+			else {
+				new CalledStep(this.run, call).undo(entry);
+			}
+			return null;
+		}
+		catch (RunAbortedError ex) {
+			if (!OF_ONE_STEP.contains(ex.why()) || this.misuse != null || this.run.isDoubtful()) {
+				throw ex;
+			}
+			return ex;
+		}
+	}
+
+	boolean hasReachedSteps() {
+		return !this.reached.isEmpty();
+	}
+
+	/**
+	 * Returns a step that was created and not run, or {@code null}.
+	 */
+	@Nullable String forgottenStep() {
+		return this.created.stream().filter((name) -> !this.reached.containsKey(name)).findFirst().orElse(null);
+	}
+
+	/**
+	 * Returns the first recorded step that was not reached, or {@code null}.
+	 */
+	@Nullable String missedStep() {
+		JournalEntry next = this.run.at(this.reached.size() + 1);
+		return (next != null) ? next.name() : null;
+	}
+
+	@Nullable RunAbortedError left() {
+		return this.left;
+	}
+
+	/**
+	 * The steps of the saga that the calling thread runs.
+	 */
+	static final class BoundSteps implements SagaSteps {
+
+		@Override
+		public SagaStep<@Nullable Void> step(String name) {
+			return create(name, Void.class);
+		}
+
+		@Override
+		public <R extends @Nullable Object> SagaStep<R> step(String name, Class<R> type) {
+			return create(name, type);
+		}
+
+		@Override
+		public <R extends @Nullable Object> SagaStep<R> step(String name, ParameterizedTypeReference<R> type) {
+			return create(name, type.getType());
+		}
+
+		private static <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {
+			SagaExecution body = bound.get();
+			if (body == null) {
+				throw new IllegalStateException("The step '" + name + "' was created outside a saga, or on another "
+						+ "thread than that of its saga. Create it in a method that is annotated with @Saga and called "
+						+ "from another bean");
+			}
+			if (!isValid(name)) {
+				throw new IllegalArgumentException("The name of a step must have 1 to " + LONGEST_NAME
+						+ " characters, without control characters, incomplete ones, and white space at its ends: '"
+						+ SagaStore.text(name) + "'");
+			}
+			return body.create(name, type);
+		}
+
+		/**
+		 * Returns whether each database stores and compares a name as it is.
+		 */
+		private static boolean isValid(String name) {
+			return !name.isEmpty() && name.length() <= LONGEST_NAME && name.equals(name.strip())
+					&& name.codePoints().mapToObj(Character::getType).noneMatch(INVALID::contains);
+		}
+
+	}
+
+}

@@ -1,8 +1,0 @@
-/**
- * Guarded transitions of rows: of many callers that move a row from the same state, one
- * succeeds.
- */
-@NullMarked
-package dev.idempotent.state.jdbc;
-
-import org.jspecify.annotations.NullMarked;
