@@ -123,7 +123,7 @@ class OptionalLibrariesTests {
 
 	@ParameterizedTest
 	@CsvSource({ "io.micrometer.core,idempotencyMetrics", "io.micrometer.tracing,idempotencyClaimTraces",
-			"com.github.benmanes,idempotencyReplayCacheMeters", "io.micrometer,idempotencyObservedDecisions" })
+			"com.github.benmanes,idempotencyReplayCacheMeters", "io.micrometer,micrometerIdempotencyObserver" })
 	void worksWithoutALibraryForObservations(String library, String absent) {
 		start(library).run((context) -> assertThat(context).hasBean("idempotencyFilter").doesNotHaveBean(absent));
 	}

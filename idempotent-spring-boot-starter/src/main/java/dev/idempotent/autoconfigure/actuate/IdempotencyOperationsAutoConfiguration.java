@@ -117,7 +117,7 @@ final class IdempotencyOperationsAutoConfiguration {
 	static class ObservationConfiguration {
 
 		@Bean
-		MicrometerIdempotencyObserver idempotencyObservedDecisions(ObservationRegistry registry,
+		MicrometerIdempotencyObserver micrometerIdempotencyObserver(ObservationRegistry registry,
 				ObjectProvider<ClaimTraces> traces) {
 			return new MicrometerIdempotencyObserver(registry, traces.getIfAvailable());
 		}

@@ -77,7 +77,7 @@ final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AdvisorBeanPostProcessor idempotentHandlerEntryAdvisor(ObjectProvider<OperationSettings> defaults,
+	static AdvisorBeanPostProcessor idempotentHandlerInvocationAdvisor(ObjectProvider<OperationSettings> defaults,
 			ObjectProvider<IdempotencyProperties.Web> web) {
 		return IdempotencyWebComponents.handlerEntryAdvice(requiresKeys(web), () -> defaults.getObject().guarantee());
 	}

@@ -30,8 +30,8 @@ final class KnownProperties extends ClassVisitor {
 			"idempotency.IdempotencyProperties$Method", "idempotency.IdempotencyProperties$Client",
 			"idempotency.IdempotencyProperties$Redis", "idempotency.IdempotencyProperties$Jdbc",
 			"idempotency.IdempotencyProperties$Token", "outbox.OutboxProperties",
-			"operations.OutboxHealthIndicator$Properties", "operations.IdempotencyHealthIndicator$Properties",
-			"operations.SagaHealthIndicator$Properties", "stream.StreamProperties", "saga.SagaProperties",
+			"actuate.OutboxHealthIndicator$Properties", "actuate.IdempotencyHealthIndicator$Properties",
+			"actuate.SagaHealthIndicator$Properties", "stream.StreamProperties", "saga.SagaProperties",
 			"EncryptionConfiguration$EncryptionProperties");
 
 	private static final String PREFIX = "value";

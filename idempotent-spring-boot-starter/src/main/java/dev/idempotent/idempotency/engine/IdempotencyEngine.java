@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates the claimants of keys on one store. Their leases are renewed and their
- * unfinished settlements retried in the background. Thread-safe.
+ * unfinished settlements retried in the scheduler. Thread-safe.
  */
 public final class IdempotencyEngine implements AutoCloseable {
 
@@ -48,7 +48,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 
 	private final OutageLog databaseOutage = ObservedTransactions.log();
 
-	private final SettlementRetries background;
+	private final ClaimScheduler scheduler;
 
 	private final LeasedKey.Leases leases;
 
@@ -90,10 +90,10 @@ public final class IdempotencyEngine implements AutoCloseable {
 		this.observers = new ObserverList(observers);
 		this.trace = trace;
 		this.store = new ObservedStore(store, onStoreFailure, this.observers);
-		this.background = new SettlementRetries(maxRun, this.observers);
-		this.announcements = new RunAnnouncements(this.store, this.background);
+		this.scheduler = new ClaimScheduler(maxRun, this.observers);
+		this.announcements = new RunAnnouncements(this.store, this.scheduler);
 		this.running = this.announcements.running();
-		this.leases = new LeasedKey.Leases(this.store, this.background, maxRun);
+		this.leases = new LeasedKey.Leases(this.store, this.scheduler, maxRun);
 	}
 
 	/**
@@ -220,7 +220,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 * @return 0 or more
 	 */
 	public int settlementsWaiting() {
-		return this.background.waiting();
+		return this.scheduler.waiting();
 	}
 
 	/**
@@ -230,7 +230,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 */
 	public Duration oldestUnsettled() {
 		long now = System.nanoTime();
-		return Duration.ofNanos(Math.max(this.running.oldest(now), this.background.oldest(now)));
+		return Duration.ofNanos(Math.max(this.running.oldest(now), this.scheduler.oldest(now)));
 	}
 
 	/**
@@ -264,7 +264,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.background.close();
+		this.scheduler.close();
 	}
 
 	private ObservedTransactions observed(IdempotencyTransactions transactions) {

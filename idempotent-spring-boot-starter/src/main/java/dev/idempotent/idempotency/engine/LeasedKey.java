@@ -318,7 +318,7 @@ final class LeasedKey {
 
 	private boolean retryLater(StoreVerb verb, int size, Runnable step) {
 		InFlightKeys.Run begun = this.run;
-		return this.leases.background.retry(verb, size, (begun != null) ? begun.start() : System.nanoTime(), step);
+		return this.leases.scheduler.retry(verb, size, (begun != null) ? begun.start() : System.nanoTime(), step);
 	}
 
 	private void endRun() {
@@ -451,7 +451,7 @@ final class LeasedKey {
 
 		private final ObservedStore store;
 
-		private final SettlementRetries background;
+		private final ClaimScheduler scheduler;
 
 		private final Duration maxRun;
 
@@ -474,9 +474,9 @@ final class LeasedKey {
 		 * Creates the leases of a store.
 		 * @param maxRun how long after its claim a lease is renewed
 		 */
-		Leases(ObservedStore store, SettlementRetries background, Duration maxRun) {
+		Leases(ObservedStore store, ClaimScheduler scheduler, Duration maxRun) {
 			this.store = store;
-			this.background = background;
+			this.scheduler = scheduler;
 			this.maxRun = maxRun;
 		}
 
@@ -497,7 +497,7 @@ final class LeasedKey {
 			try {
 				if (due < this.nextScan) {
 					this.scheduledScan.cancel(false);
-					this.scheduledScan = this.background.after(due - now(), this::scan);
+					this.scheduledScan = this.scheduler.after(due - now(), this::scan);
 					this.nextScan = due;
 				}
 			}
@@ -523,7 +523,7 @@ final class LeasedKey {
 					}
 					next = Math.min(next, claim.renewalDue);
 					if (due) {
-						Future<?> unused = this.background.after(0, () -> renew(claim));
+						Future<?> unused = this.scheduler.after(0, () -> renew(claim));
 					}
 				}
 			}

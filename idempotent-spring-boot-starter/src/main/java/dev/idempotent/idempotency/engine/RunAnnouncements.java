@@ -25,15 +25,15 @@ final class RunAnnouncements {
 
 	private final ObservedStore store;
 
-	private final SettlementRetries background;
+	private final ClaimScheduler scheduler;
 
 	private final InFlightKeys running;
 
 	private final AtomicBoolean scheduled = new AtomicBoolean();
 
-	RunAnnouncements(ObservedStore store, SettlementRetries background) {
+	RunAnnouncements(ObservedStore store, ClaimScheduler scheduler) {
 		this.store = store;
-		this.background = background;
+		this.scheduler = scheduler;
 		// A database lists its rows.
 		this.running = store.isDatabase() ? new InFlightKeys() : new InFlightKeys(this::schedule);
 	}
@@ -51,7 +51,7 @@ final class RunAnnouncements {
 	private void schedule() {
 		// Read first: each run calls this, and most find it scheduled.
 		if (!this.scheduled.get() && this.scheduled.compareAndSet(false, true)) {
-			Future<?> unused = this.background.after(PERIOD.toNanos(), this::announceRegularly);
+			Future<?> unused = this.scheduler.after(PERIOD.toNanos(), this::announceRegularly);
 		}
 	}
 

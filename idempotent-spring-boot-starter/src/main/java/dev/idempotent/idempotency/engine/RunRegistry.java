@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The runs under a lease in this process, by their token. A run that never ends, such as
- * one that waits for an abandoned future, is forgotten with what would end it.
+ * one that waits for an abandoned future, is removed when what could complete it was
+ * garbage-collected.
  */
 final class RunRegistry {
 

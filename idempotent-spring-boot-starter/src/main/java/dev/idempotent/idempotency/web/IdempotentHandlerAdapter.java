@@ -27,8 +27,9 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
  * The first handler adapter of each dispatcher servlet, which calls the others. The
  * dispatcher servlet calls it with the handler that it has found, behind all
  * interceptors: the {@link IdempotencyFilter} learns here which handler its request is
- * for, and how the call of the handler has ended. As the first exception resolver, which
- * it is as a bean, it learns what has failed beside the call.
+ * for, and how the call of the handler has ended. It is also the first
+ * {@link HandlerExceptionResolver}, so that it is notified of failures outside the call
+ * of the handler.
  */
 public final class IdempotentHandlerAdapter implements HandlerAdapter, HandlerExceptionResolver, PriorityOrdered {
 

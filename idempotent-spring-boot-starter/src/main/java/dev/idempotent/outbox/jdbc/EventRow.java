@@ -41,6 +41,16 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	});
 
 	/**
+	 * Returns {@link #COLUMNS}, without the content of rows with more attempts than a
+	 * limit.
+	 */
+	static String columnsUpTo(int attempts) {
+		String within = "case when attempts <= " + attempts + " then ";
+		return "event_id, topic, event_key, type, content_type, " + within + "payload end as payload, " + within
+				+ "headers else '{}' end as headers";
+	}
+
+	/**
 	 * Adds the values of {@link #COLUMNS}.
 	 */
 	static void addTo(List<@Nullable Object> parameters, SerializedEvent event, Database database) {

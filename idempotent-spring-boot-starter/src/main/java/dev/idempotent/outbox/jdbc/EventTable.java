@@ -255,9 +255,7 @@ public class EventTable {
 		if (heads.isEmpty()) {
 			return List.of();
 		}
-		String columns = "lane, id, attempts, " + age()
-				+ EventRow.COLUMNS.replace("payload", within(attempts, "payload", "null"))
-					.replace("headers", within(attempts, "headers", "'{}'"));
+		String columns = "lane, id, attempts, " + age() + EventRow.columnsUpTo(attempts);
 		List<ClaimedEvent> claims;
 		if (this.database.kind() == Database.POSTGRESQL) {
 			claims = claimAtOnce(heads, lease, columns);
@@ -272,10 +270,6 @@ public class EventTable {
 			.map((claim) -> (claim.attempts() <= attempts) ? decrypt(claim) : claim)
 			.sorted(ORDER)
 			.toList();
-	}
-
-	private static String within(int attempts, String column, String otherwise) {
-		return "case when attempts > " + attempts + " then " + otherwise + " else " + column + " end as " + column;
 	}
 
 	private String age() {

@@ -64,7 +64,7 @@ public final class SagaEngine implements AutoCloseable {
 
 	private final SagaRun.Resources resources;
 
-	private final Map<SagaRun, Drive> live = new ConcurrentHashMap<>();
+	private final Map<SagaRun, LiveRun> live = new ConcurrentHashMap<>();
 
 	private final SagaWorkers workers;
 
@@ -188,7 +188,7 @@ public final class SagaEngine implements AutoCloseable {
 				end = takeOverOrWait(definition, stored, waits, giveUp);
 			}
 			else if (firstRuns++ < MOST_FIRST_RUNS) {
-				end = drive(new SagaRun(this.resources, definition, saga));
+				end = run(new SagaRun(this.resources, definition, saga));
 			}
 			else {
 				throw new IdempotencyPendingException(saga.id(), saga.lease());
@@ -266,7 +266,7 @@ public final class SagaEngine implements AutoCloseable {
 			StoredSaga taken = this.resources.store().takeOver(id, settings.process(), settings.lease());
 			if (taken != null) {
 				this.resources.observers().each((observer) -> observer.takenOver(taken.name()));
-				return drive(new SagaRun(this.resources, definition, taken));
+				return run(new SagaRun(this.resources, definition, taken));
 			}
 		}
 		Duration due = stored.due().isNegative() ? Duration.ZERO : stored.due();
@@ -365,7 +365,7 @@ public final class SagaEngine implements AutoCloseable {
 		}
 		this.resources.observers().each((observer) -> observer.takenOver(saga.name()));
 		long start = System.nanoTime();
-		RunEnd end = drive(new SagaRun(this.resources, definition, saga));
+		RunEnd end = run(new SagaRun(this.resources, definition, saga));
 		if (end.kind() == RunEnd.Kind.RELEASED && System.nanoTime() - start > SLOW.toNanos()) {
 			SagaWorkers.givingBackSlow().run();
 		}
@@ -406,24 +406,24 @@ public final class SagaEngine implements AutoCloseable {
 	 * may never return.
 	 */
 	private void abandonLate() {
-		this.live.forEach((run, drive) -> {
+		this.live.forEach((run, live) -> {
 			RunAbortedError late = run.abandonIfLate();
 			if (late != null) {
 				try {
-					drive.driver().abandon(late);
+					live.runner().abandon(late);
 				}
 				finally {
-					drive.giveWorkerBack().run();
+					live.giveWorkerBack().run();
 				}
 			}
 		});
 	}
 
-	private RunEnd drive(SagaRun run) {
-		SagaRunner driver = new SagaRunner(run, () -> this.stopping);
-		this.live.put(run, new Drive(driver, SagaWorkers.givingBackSlow()));
+	private RunEnd run(SagaRun run) {
+		SagaRunner runner = new SagaRunner(run, () -> this.stopping);
+		this.live.put(run, new LiveRun(runner, SagaWorkers.givingBackSlow()));
 		try {
-			return driver.drive();
+			return runner.run();
 		}
 		finally {
 			this.live.remove(run);
@@ -431,9 +431,9 @@ public final class SagaEngine implements AutoCloseable {
 	}
 
 	/**
-	 * What drives a run, and gives its worker back before it has ended.
+	 * What runs a run, and gives its worker back before it has ended.
 	 */
-	private record Drive(SagaRunner driver, Runnable giveWorkerBack) {
+	private record LiveRun(SagaRunner runner, Runnable giveWorkerBack) {
 	}
 
 }

@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Drives one run of a saga to its end: forward through its body, and backward through the
+ * Runs one run of a saga to its end: forward through its body, and backward through the
  * undo actions that the body has registered.
  */
 final class SagaRunner {
@@ -38,7 +38,7 @@ final class SagaRunner {
 	private final BooleanSupplier stopping;
 
 	/**
-	 * Creates a driver.
+	 * Creates a runner.
 	 * @param stopping whether the process is stopping, so that another one should
 	 * continue the saga
 	 */
@@ -52,7 +52,7 @@ final class SagaRunner {
 	/**
 	 * Runs a saga until it ends or cannot continue.
 	 */
-	RunEnd drive() {
+	RunEnd run() {
 		String flaw = this.run.flaw();
 		if (flaw != null) {
 			return unfit(new RunAbortedError(Cause.UNFIT, flaw, null));

@@ -80,14 +80,14 @@ class LeasedKeyTests {
 	void haveNoTimerOfTheirOwnForEachClaim() {
 		AtomicInteger scheduled = new AtomicInteger();
 		IdempotencyStore store = new InMemoryIdempotencyStore(InstantSource.system());
-		try (SettlementRetries background = new SettlementRetries(LEASE, new ObserverList(List.of())) {
+		try (ClaimScheduler scheduler = new ClaimScheduler(LEASE, new ObserverList(List.of())) {
 			@Override
 			Future<?> after(long nanos, Runnable step) {
 				scheduled.incrementAndGet();
 				return super.after(nanos, step);
 			}
 		}) {
-			LeasedKey.Leases leases = leases(store, background);
+			LeasedKey.Leases leases = leases(store, scheduler);
 			for (int i = 0; i < 100; i++) {
 				LeasedKey claim = claim(leases, Duration.ofHours(1));
 				assertThat(claim.claim().isAcquired()).isTrue();
@@ -101,7 +101,7 @@ class LeasedKeyTests {
 	void scanOnceForClaimsThatAreDueAtAboutTheSameTime() {
 		AtomicInteger scans = new AtomicInteger();
 		ShortOfMemory store = new ShortOfMemory();
-		try (SettlementRetries background = new SettlementRetries(LEASE, new ObserverList(List.of())) {
+		try (ClaimScheduler scheduler = new ClaimScheduler(LEASE, new ObserverList(List.of())) {
 			@Override
 			Future<?> after(long nanos, Runnable step) {
 				return super.after(nanos, (nanos > 0) ? () -> {
@@ -110,7 +110,7 @@ class LeasedKeyTests {
 				} : step);
 			}
 		}) {
-			LeasedKey.Leases leases = leases(store, background);
+			LeasedKey.Leases leases = leases(store, scheduler);
 			for (int i = 0; i < 300; i++) {
 				assertThat(claim(leases, LEASE.plusMillis(i)).claim().isAcquired()).isTrue();
 			}
@@ -119,9 +119,9 @@ class LeasedKeyTests {
 		}
 	}
 
-	private static LeasedKey.Leases leases(IdempotencyStore store, SettlementRetries background) {
+	private static LeasedKey.Leases leases(IdempotencyStore store, ClaimScheduler scheduler) {
 		ObserverList noObservers = new ObserverList(List.of());
-		return new LeasedKey.Leases(new ObservedStore(store, OnStoreFailure.REJECT, noObservers), background,
+		return new LeasedKey.Leases(new ObservedStore(store, OnStoreFailure.REJECT, noObservers), scheduler,
 				Duration.ofMinutes(1));
 	}
 

@@ -24,9 +24,9 @@ import org.slf4j.LoggerFactory;
  * Runs lease renewals, and retries steps until the store is reachable. Bounded in memory
  * and in time.
  */
-class SettlementRetries implements AutoCloseable {
+class ClaimScheduler implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(SettlementRetries.class);
+	private static final Logger logger = LoggerFactory.getLogger(ClaimScheduler.class);
 
 	private static final int THREADS = 2;
 
@@ -48,7 +48,7 @@ class SettlementRetries implements AutoCloseable {
 
 	private final Set<Retry> retries = ConcurrentHashMap.newKeySet();
 
-	SettlementRetries(Duration retryFor, IdempotencyObserver observer) {
+	ClaimScheduler(Duration retryFor, IdempotencyObserver observer) {
 		this.retryFor = retryFor;
 		this.observer = observer;
 		this.scheduler = new ScheduledThreadPoolExecutor(THREADS, Workers.daemons("idempotency-"));
@@ -165,7 +165,7 @@ class SettlementRetries implements AutoCloseable {
 			this.attempts++;
 			long millis = BACKOFF.after(this.attempts).toMillis();
 			try {
-				Future<?> unused = SettlementRetries.this.scheduler.schedule(this, millis, TimeUnit.MILLISECONDS);
+				Future<?> unused = ClaimScheduler.this.scheduler.schedule(this, millis, TimeUnit.MILLISECONDS);
 			}
 			catch (RejectedExecutionException ex) {
 				logger.debug("Closed before a step was retried", ex);
@@ -178,7 +178,7 @@ class SettlementRetries implements AutoCloseable {
 				attempt();
 			}
 			catch (IdempotencyStoreUnavailableException | Error ex) {
-				if (System.nanoTime() - this.start < SettlementRetries.this.retryFor.toNanos()) {
+				if (System.nanoTime() - this.start < ClaimScheduler.this.retryFor.toNanos()) {
 					schedule();
 				}
 				else {
@@ -219,7 +219,7 @@ class SettlementRetries implements AutoCloseable {
 				throw ex;
 			}
 			finally {
-				SettlementRetries.this.observer.settlementRetried(this.verb, result);
+				ClaimScheduler.this.observer.settlementRetried(this.verb, result);
 			}
 			end();
 		}
@@ -231,9 +231,9 @@ class SettlementRetries implements AutoCloseable {
 		}
 
 		private void end() {
-			SettlementRetries.this.retries.remove(this);
-			SettlementRetries.this.bytes.release(this.size);
-			SettlementRetries.this.steps.release();
+			ClaimScheduler.this.retries.remove(this);
+			ClaimScheduler.this.bytes.release(this.size);
+			ClaimScheduler.this.steps.release();
 		}
 
 	}
