@@ -9,10 +9,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
@@ -77,12 +79,6 @@ public class EventTable {
 	 * release leaves a reason.
 	 */
 	private static final String NEW = "(e.attempts = 0 and e.last_error is null and " + UNLOCKED + ")";
-
-	/**
-	 * Whether the row is the one that the current transaction has locked: there can be
-	 * others with the same key in other schemas.
-	 */
-	private static final String LOCKED_HERE = "xmax::text = (txid_current() % 4294967296)::text";
 
 	/**
 	 * A row for {@link #showsLocks()}, which is rolled back.
@@ -219,7 +215,8 @@ public class EventTable {
 	public List<QueuedEvent> heads(List<LaneQuery> looks, int limit) {
 		boolean postgres = this.database.kind() == Database.POSTGRESQL;
 		String sql = "select e.lane, e.id, e.attempts, e.topic, e.event_key, " + BYTES + " as bytes, " + isDue()
-				+ " as is_due, " + SETTLED + " as settled, " + isNew() + " as is_new from " + this.tables.event()
+				+ " as is_due, " + SETTLED + " as settled, " + isNew() + " as is_new, " + isTraced()
+				+ " as traced from " + this.tables.event()
 				+ (postgres ? " e where e.lane = w.lane and e.id > w.above " : " e where e.lane = ? and e.id > ? ")
 				+ "order by e.lane, e.id limit " + limit;
 		List<Long[]> rows = List.of(longs(looks, LaneQuery::lane), longs(looks, LaneQuery::above));
@@ -238,7 +235,7 @@ public class EventTable {
 	private static QueuedEvent head(ResultSet row, @Nullable String epoch) throws SQLException {
 		return new QueuedEvent(row.getLong("lane"), row.getLong("id"), row.getInt("attempts"), row.getString("topic"),
 				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1, row.getInt("settled") == 1,
-				row.getInt("is_new") == 1, epoch);
+				row.getInt("is_new") == 1, row.getInt("traced") == 1, epoch);
 	}
 
 	/**
@@ -409,9 +406,10 @@ public class EventTable {
 						(result, number) -> number))
 				.isEmpty() ? null : mark();
 		}
-		List<Long> transaction = this.database.joinAtOnce(Statements.limitWaits(longest), "select txid_current()" + row,
-				parameters(claim), (statement) -> Statements.results(statement, (result, number) -> result.getLong(1)));
-		return transaction.isEmpty() ? null : transaction.get(0);
+		List<PostgresLock> lock = this.database.joinAtOnce(Statements.limitWaits(longest),
+				"select txid_current(), " + relation() + row, parameters(claim),
+				(statement) -> Statements.results(statement, (result, number) -> PostgresLock.of(result, 1)));
+		return lock.isEmpty() ? null : lock.get(0);
 	}
 
 	/**
@@ -439,15 +437,20 @@ public class EventTable {
 			return locked.isEmpty() ? null : new Lock(locked, Objects.requireNonNull(mark()));
 		}
 		List<Long[]> rows = columns(sorted);
-		String sql = "select txid_current() as transaction, l.lane, l.id from " + OutboxDatabase.rows(rows)
-				+ " c(lane, id, attempts) cross join lateral (select e.lane, e.id from " + this.tables.event()
+		String sql = "select l.lane, l.id, txid_current(), l.relation from " + OutboxDatabase.rows(rows)
+				+ " c(lane, id, attempts) cross join lateral (select e.lane, e.id, " + relation() + " as relation from "
+				+ this.tables.event()
 				+ " e where e.lane = c.lane and e.id = c.id and e.attempts = c.attempts for update skip locked) l";
-		List<Long[]> locked = this.database.joinAtOnce(Statements.limitWaits(longest), sql, List.copyOf(rows),
-				(statement) -> Statements.results(statement, (row,
-						number) -> new Long[] { row.getLong("transaction"), row.getLong("lane"), row.getLong("id") }));
-		Set<List<Long>> places = locked.stream().map((row) -> List.of(row[1], row[2])).collect(Collectors.toSet());
-		return locked.isEmpty() ? null : new Lock(
-				sorted.stream().filter((claim) -> places.contains(claim.place())).toList(), locked.get(0)[0]);
+		Map<List<Long>, PostgresLock> locked = this.database
+			.joinAtOnce(Statements.limitWaits(longest), sql, List.copyOf(rows),
+					(statement) -> Statements.results(statement,
+							(row, number) -> Map.entry(List.of(row.getLong(1), row.getLong(2)),
+									PostgresLock.of(row, 3))))
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+		return locked.isEmpty() ? null
+				: new Lock(sorted.stream().filter((claim) -> locked.containsKey(claim.place())).toList(),
+						PostgresLock.of(locked.values()));
 	}
 
 	/**
@@ -463,7 +466,7 @@ public class EventTable {
 	 * locked, or has had an attempt; the transaction can only be rolled back then
 	 */
 	public @Nullable Lock lockUnclaimed(QueuedEvent head, Duration longest) {
-		String sql = "select txid_current() as transaction, lane, id, attempts + 1 as attempts, " + age()
+		String sql = "select txid_current(), " + relation() + ", lane, id, attempts + 1 as attempts, " + age()
 				+ EventRow.COLUMNS + " from " + this.tables.event() + " e where lane = ? and id = ? and topic = ? and "
 				+ NEW + " and " + isDue() + " = 1 for update skip locked";
 		List<Object> parameters = List.of(head.lane(), head.id(), head.topic());
@@ -482,7 +485,7 @@ public class EventTable {
 	private static Lock unclaimed(ResultSet row, int number) throws SQLException {
 		ClaimedEvent claim = ClaimedEvent.of(row.getLong("lane"), EventRow.of(row),
 				Duration.ofMillis(row.getLong("age")), false);
-		return new Lock(List.of(claim), row.getLong("transaction"));
+		return new Lock(List.of(claim), PostgresLock.of(row, 1));
 	}
 
 	/**
@@ -555,9 +558,14 @@ public class EventTable {
 				return Statements.update(connection, sql, parameters.toArray());
 			}) == 1;
 		}
-		parameters.add(lock);
-		return this.database.joinAtOnce("", delete + "txid_current() = ?" + andLockedHere(), parameters,
-				PreparedStatement::getUpdateCount) == 1;
+		return deleteLocked(delete, (PostgresLock) lock, parameters) == 1;
+	}
+
+	private int deleteLocked(String delete, PostgresLock lock, List<Object> parameters) {
+		parameters.add(lock.transaction());
+		parameters.add(lock.relations());
+		return this.database.joinAtOnce("", delete + "txid_current() = ? and " + relation() + " = any(?)", parameters,
+				PreparedStatement::getUpdateCount);
 	}
 
 	/**
@@ -573,15 +581,16 @@ public class EventTable {
 		}
 		List<Long[]> rows = columns(claims);
 		List<Object> parameters = new ArrayList<>(rows);
-		parameters.add(lock.evidence());
-		return this.database.joinAtOnce("",
-				"delete from " + this.tables.event() + whereLocked(rows, "true", "for update")
-						+ " and txid_current() = ?" + andLockedHere(),
-				parameters, PreparedStatement::getUpdateCount) == claims.size();
+		return deleteLocked("delete from " + this.tables.event() + whereLocked(rows, "true", "for update") + " and ",
+				(PostgresLock) lock.evidence(), parameters) == claims.size();
 	}
 
-	private String andLockedHere() {
-		return Boolean.TRUE.equals(this.showsLocks) ? " and " + LOCKED_HERE : "";
+	/**
+	 * The table of a row, because another search path can lead to a row with the same key
+	 * in another schema. A look-alike of PostgreSQL may not have the column.
+	 */
+	private String relation() {
+		return Boolean.TRUE.equals(this.showsLocks) ? "tableoid::bigint" : "0::bigint";
 	}
 
 	private static List<Long[]> columns(List<ClaimedEvent> claims) {
@@ -600,8 +609,8 @@ public class EventTable {
 		return this.database.runInTransaction((connection) -> (lock instanceof UUID mark)
 				? Statements.update(connection, "delete from " + this.tables.transaction() + " where id = ?",
 						this.database.kind(connection).parameter(mark)) == 1
-				: Statements
-					.query(connection, "select txid_status(?)", List.of(lock), (row, number) -> row.getString(1))
+				: Statements.query(connection, "select txid_status(?)", List.of(((PostgresLock) lock).transaction()),
+						(row, number) -> row.getString(1))
 					.contains("committed"));
 	}
 
@@ -623,8 +632,8 @@ public class EventTable {
 
 	private static boolean isTransaction(Connection connection, Object lock) {
 		return Statements
-			.query(connection, "select coalesce(txid_current_if_assigned() = ?, false)", List.of(lock),
-					(row, number) -> row.getBoolean(1))
+			.query(connection, "select coalesce(txid_current_if_assigned() = ?, false)",
+					List.of(((PostgresLock) lock).transaction()), (row, number) -> row.getBoolean(1))
 			.contains(true);
 	}
 
@@ -812,14 +821,14 @@ public class EventTable {
 				+ "sum(case when row_in_lane = 1 and is_due = 0 and is_blocked = 0 then 1 else 0 end) over () as waiting, "
 				+ "sum(case when row_in_lane = 1 and is_blocked = 1 then 1 else 0 end) over () as blocked, "
 				+ "max(case when row_in_lane = 1 and is_fresh = 1 then age end) over () as oldest "
-				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, e.is_new, " + SETTLED + " as settled, "
-				+ isDue() + " as is_due, case when e.due_at = " + kind.never() + " then 1 else 0 end as is_blocked, "
-				+ fresh + " as is_fresh, " + kind.millisSince("e.created_at") + " as age, "
-				+ kind.millisSince("coalesce(e.due_at, e.created_at)")
+				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, e.is_new, e.traced, " + SETTLED
+				+ " as settled, " + isDue() + " as is_due, case when e.due_at = " + kind.never()
+				+ " then 1 else 0 end as is_blocked, " + fresh + " as is_fresh, " + kind.millisSince("e.created_at")
+				+ " as age, " + kind.millisSince("coalesce(e.due_at, e.created_at)")
 				+ " as due_for, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
 				+ "(select lane, id, topic, attempts, due_at, created_at, last_error, " + isNew() + " as is_new, "
-				+ bytesOfAlone() + " as bytes from " + this.tables.event() + " e where lane > " + above
-				+ " order by lane, id limit " + limit + ") e) c) x "
+				+ isTraced() + " as traced, " + bytesOfAlone() + " as bytes from " + this.tables.event()
+				+ " e where lane > " + above + " order by lane, id limit " + limit + ") e) c) x "
 				+ "where is_due = 1 and row_in_lane = 1 or place = total order by place";
 	}
 
@@ -837,8 +846,9 @@ public class EventTable {
 		long id = rows.getLong("id");
 		String topic = rows.getString("topic");
 		long bytes = rows.getLong("bytes");
-		return new Row(lane, id, topic, (bytes < 0) ? null : new QueuedEvent(lane, id, rows.getInt("attempts"), topic,
-				null, bytes, true, rows.getInt("settled") == 1, rows.getInt("is_new") == 1, null));
+		return new Row(lane, id, topic,
+				(bytes < 0) ? null : new QueuedEvent(lane, id, rows.getInt("attempts"), topic, null, bytes, true,
+						rows.getInt("settled") == 1, rows.getInt("is_new") == 1, rows.getInt("traced") == 1, null));
 	}
 
 	private static Chunk chunk(ResultSet rows, int limit, Predicate<String> served) throws SQLException {
@@ -901,6 +911,14 @@ public class EventTable {
 		return Boolean.TRUE.equals(this.showsLocks) ? "case when " + NEW + " then 1 else 0 end" : "0";
 	}
 
+	/**
+	 * Whether an attempt has begun that was not counted, as 1 or 0.
+	 */
+	private String isTraced() {
+		return Boolean.TRUE.equals(this.showsLocks)
+				? "case when e.attempts = 0 and not " + UNLOCKED + " then 1 else 0 end" : "0";
+	}
+
 	private String after(Duration lease) {
 		return this.database.kind().millisFromNow().replace("?", Long.toString(lease.toMillis()));
 	}
@@ -955,11 +973,13 @@ public class EventTable {
 	 * did not end may have been the reason, and is sent alone
 	 * @param isNew whether no attempt has begun, not even one that was not counted;
 	 * {@code false} if the database cannot tell
+	 * @param traced whether an attempt has begun that was not counted, or another
+	 * transaction has locked the row
 	 * @param epoch of the table: ids that start again do so in another one; {@code null}
 	 * if the database cannot tell
 	 */
 	public record QueuedEvent(long lane, long id, int attempts, String topic, @Nullable String key, long bytes,
-			boolean due, boolean settled, boolean isNew, @Nullable String epoch) {
+			boolean due, boolean settled, boolean isNew, boolean traced, @Nullable String epoch) {
 
 		/**
 		 * The primary key of the row: ids can be equal in several lanes, as those of
@@ -1003,6 +1023,26 @@ public class EventTable {
 
 		int attempts() {
 			return this.event.attempts();
+		}
+
+	}
+
+	/**
+	 * What proves that rows are locked on PostgreSQL.
+	 *
+	 * @param transaction the transaction that has locked them
+	 * @param relations their tables
+	 */
+	@SuppressWarnings("ArrayRecordComponent")
+	private record PostgresLock(long transaction, Long[] relations) {
+
+		static PostgresLock of(ResultSet row, int first) throws SQLException {
+			return new PostgresLock(row.getLong(first), new Long[] { row.getLong(first + 1) });
+		}
+
+		static PostgresLock of(Collection<PostgresLock> each) {
+			return new PostgresLock(each.iterator().next().transaction(),
+					each.stream().map((lock) -> lock.relations()[0]).distinct().toArray(Long[]::new));
 		}
 
 	}

@@ -421,7 +421,7 @@ final class PublisherWorkers {
 					.forEach((each) -> begin(List.of(each), lanes, () -> handleUnclaimed(each, lanes)));
 				continue;
 			}
-			if (isSuspect(head) || (unclaimed && head.attempts() == 0 && !head.isNew())) {
+			if (isSuspect(head) || (unclaimed && head.traced())) {
 				suspects.add(head);
 				continue;
 			}

@@ -354,18 +354,23 @@ final class SagaWorkers {
 
 		private final AtomicBoolean given = new AtomicBoolean();
 
+		private boolean ended;
+
 		private Permit(String name) {
 			this.name = name;
 		}
 
 		/**
 		 * Keeps the worker if too many threads are stuck, so that their number is
-		 * limited.
+		 * limited. The task may have ended meanwhile.
 		 */
 		private void giveBackSlow() {
 			boolean kept;
 			synchronized (SagaWorkers.this.waiting) {
 				SagaWorkers.this.slow.put(this.name, System.nanoTime());
+				if (this.ended) {
+					return;
+				}
 				kept = SagaWorkers.this.stuck.size() >= SagaWorkers.this.settings.workers() * STUCK_PER_WORKER;
 				if (!kept) {
 					SagaWorkers.this.stuck.add(this);
@@ -379,6 +384,7 @@ final class SagaWorkers {
 		private void end() {
 			synchronized (SagaWorkers.this.waiting) {
 				SagaWorkers.this.stuck.remove(this);
+				this.ended = true;
 			}
 			giveBack();
 		}

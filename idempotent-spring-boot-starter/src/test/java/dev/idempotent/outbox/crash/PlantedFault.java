@@ -153,8 +153,9 @@ enum PlantedFault {
 			private QueuedEvent disguised(QueuedEvent head, List<LaneQuery> looks) {
 				SerializedEvent last = this.delivered.get(head.lane());
 				boolean behind = looks.stream().anyMatch((look) -> look.lane() == head.lane() && look.above() > 0);
-				return (last == null || !behind) ? head : new QueuedEvent(head.lane(), head.id(), head.attempts(),
-						head.topic(), last.key(), head.bytes(), head.due(), head.settled(), head.isNew(), head.epoch());
+				return (last == null || !behind) ? head
+						: new QueuedEvent(head.lane(), head.id(), head.attempts(), head.topic(), last.key(),
+								head.bytes(), head.due(), head.settled(), head.isNew(), head.traced(), head.epoch());
 			}
 
 			@Override

@@ -17,6 +17,8 @@ import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Isolation;
@@ -56,6 +58,21 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 		awaitNoRows(shop);
 		assertThat(calls).hasValue(2);
 		assertThat(shop.work("book")).containsExactly("1");
+	}
+
+	/**
+	 * So each statement is in a transaction of its own within the one that it belongs to.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "always, 1", "always, 5", "conservative, 1", "conservative, 5" })
+	void handleEventsWithSavepointsOfTheDriver(String autosave, int attempts) {
+		HandlerShop shop = open(HandlerShop.OFTEN,
+				"spring.datasource.hikari.data-source-properties.autosave=" + autosave,
+				"idempotent.outbox.handlers.attempts=" + attempts);
+		shop.append(HandlerShop.event("order.placed", "1"), HandlerShop.event("order.placed", "2").withKey("key"));
+		await().untilAsserted(() -> assertThat(shop.rowsOf("handlers:book")).isZero());
+		assertThat(shop.work("book")).containsExactly("1", "2");
+		assertThat(shop.dead()).isEmpty();
 	}
 
 	@Test

@@ -122,8 +122,8 @@ abstract class EventTableContract extends EventTableSteps {
 		LaneQuery behind = new LaneQuery(rows.get(0).lane(), rows.get(0).id());
 		assertThat(table().heads(List.of(behind), 1))
 			.usingRecursiveFieldByFieldElementComparatorIgnoringFields("epoch", "bytes", "isNew")
-			.containsExactly(
-					new QueuedEvent(rows.get(0).lane(), rows.get(1).id(), 0, TOPIC, "one", 1, true, true, false, null));
+			.containsExactly(new QueuedEvent(rows.get(0).lane(), rows.get(1).id(), 0, TOPIC, "one", 1, true, true,
+					false, false, null));
 	}
 
 	@Test

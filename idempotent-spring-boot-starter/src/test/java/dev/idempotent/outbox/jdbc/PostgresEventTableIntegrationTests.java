@@ -160,9 +160,10 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 			return true;
 		}));
 		assertThat(inTransaction(() -> lock(head))).isEmpty();
-		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::isNew)
-			.containsExactly(tuple(0, true, false));
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::traced)
+			.containsExactly(tuple(0, true, true));
 		assertThat(alone().isNew()).isFalse();
+		assertThat(alone().traced()).isTrue();
 		assertThat(claim(heads())).extracting((claim) -> claim.event().attempts()).containsExactly(1);
 	}
 
@@ -178,6 +179,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 			.extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::settled, QueuedEvent::isNew)
 			.containsExactly(tuple(0, true, true, false));
 		assertThat(alone().isNew()).isFalse();
+		assertThat(alone().traced()).isFalse();
 		assertThat(inTransaction(() -> lock(heads().get(0)))).isEmpty();
 		table().postpone(List.of(new Failure(claim().get(0), "not counted", Duration.ZERO, false)));
 		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::settled, QueuedEvent::isNew)
@@ -254,7 +256,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		append(handled("claimed"));
 		QueuedEvent head = heads().get(0);
 		QueuedEvent other = new QueuedEvent(head.lane(), head.id(), 0, "handlers:other", null, 0, true, true, true,
-				null);
+				false, null);
 		assertThat(inTransaction(() -> lock(other))).isEmpty();
 		List<ClaimedEvent> claims = claim(List.of(head));
 		assertThat(inTransaction(() -> lock(head))).isEmpty();

@@ -2,7 +2,9 @@ package dev.idempotent.saga.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -124,6 +126,43 @@ class SagaWorkerQueueTests {
 		}
 		assertThat(this.ended.await(1, TimeUnit.MINUTES)).isTrue();
 		assertThat(started).hasValue(21);
+		answer.countDown();
+	}
+
+	/**
+	 * As by the timer that interrupts a call, while the thread of the call ends.
+	 */
+	@Test
+	void countNoThreadAsStuckThatHasEnded() throws InterruptedException {
+		Queue<Runnable> late = new ConcurrentLinkedQueue<>();
+		CountDownLatch answered = new CountDownLatch(30);
+		CountDownLatch answer = new CountDownLatch(1);
+		this.workers = workers(2, Duration.ofHours(1), (names, limit) -> List.of());
+		this.workers.start(Set.of("charges", "others"), () -> {
+		}, () -> {
+		});
+		for (int i = 0; i < 30; i++) {
+			this.workers.submit("charges", () -> {
+				late.add(SagaWorkers.givingBackSlow());
+				answered.countDown();
+			});
+		}
+		assertThat(answered.await(1, TimeUnit.MINUTES)).isTrue();
+		for (int i = 0; i < 30; i++) {
+			CountDownLatch behind = new CountDownLatch(1);
+			this.workers.submit("others", behind::countDown);
+			assertThat(behind.await(1, TimeUnit.MINUTES)).isTrue();
+		}
+		late.forEach(Runnable::run);
+		CountDownLatch stuck = new CountDownLatch(10);
+		for (int i = 0; i < 10; i++) {
+			this.workers.submit("charges", () -> {
+				SagaWorkers.givingBackSlow().run();
+				stuck.countDown();
+				await(answer);
+			});
+		}
+		assertThat(stuck.await(1, TimeUnit.MINUTES)).isTrue();
 		answer.countDown();
 	}
 
