@@ -117,6 +117,27 @@ abstract class HandlerRules {
 		assertThat(shop.work("book")).hasSize(7);
 	}
 
+	/**
+	 * As by a version that could not read them.
+	 */
+	@Test
+	void beginEventsTogetherThatWereGivenBack() {
+		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.concurrencies.book=3");
+		CountDownLatch together = new CountDownLatch(3);
+		shop.bean(TopicControl.class).pause("handlers:book");
+		shop.handlers().whenBooking((id) -> {
+			together.countDown();
+			awaitLatch(together);
+		});
+		for (int i = 0; i < 3; i++) {
+			shop.leaveBehind("handlers:book", "key-" + i, "{\"id\":\"left-" + i + "\"}", 0);
+		}
+		shop.jdbc().update("update handler_event set last_error = 'not read'");
+		shop.bean(TopicControl.class).resume("handlers:book");
+		awaitNoRows(shop);
+		assertThat(shop.work("book")).hasSize(3);
+	}
+
 	@Test
 	void waitForNoEventThatHangsForLongerThanItsLease() {
 		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.leases.book=1s",
