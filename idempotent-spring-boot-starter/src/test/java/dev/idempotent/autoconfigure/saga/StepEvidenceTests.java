@@ -201,6 +201,35 @@ class StepEvidenceTests {
 		assertThat(this.provider.requests()).hasSize(3);
 	}
 
+	/**
+	 * The charge, whose response was lost, has used up the limit.
+	 */
+	@Test
+	void isRequiredOfARefusalWithoutACallAfterALostResponse() {
+		this.provider.says("/charges", lost().done());
+		List<SagaStatus> statuses = new ArrayList<>();
+		AtomicReference<String> reason = new AtomicReference<>();
+		place(listed(),
+				(booking) -> booking.saga.step("charge", String.class)
+					.compensate(() -> booking.send("/refunds", null))
+					.run(() -> {
+						if (!this.provider.book().isEmpty()) {
+							throw new StepRefusedException("Limit exceeded");
+						}
+						return booking.send("/charges", null);
+					}),
+				(operator, id) -> {
+					OperatedSaga halted = end(operator, id);
+					statuses.add(halted.status());
+					reason.set(halted.haltReason());
+					// As after a crash, the earlier call is not known any more.
+					assertThat(operator.retry(id)).isTrue();
+					statuses.add(end(operator, id).status());
+				});
+		assertThat(statuses).containsExactly(SagaStatus.HALTED, SagaStatus.HALTED);
+		assertThat(reason.get()).contains("Limit exceeded", "an earlier attempt may have made its call");
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "charge_already_refunded, COMPENSATED", "balance_insufficient, HALTED" })
 	void isAConditionOnTheResponseOfTheUndo(String code, SagaStatus status) {
