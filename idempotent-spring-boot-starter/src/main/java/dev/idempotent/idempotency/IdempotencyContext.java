@@ -596,8 +596,8 @@ public final class IdempotencyContext {
 	 * @param page whether it is a page for a browser, as gateways send them
 	 * @param problem the last part of the type of a problem detail, such as
 	 * {@code in-progress}; {@code null} if it is none
-	 * @param honoursKeys whether the service is named as one that does nothing twice
-	 * under one key
+	 * @param honoursKeys whether it answers a request with a key, of a service that is
+	 * named as one that does nothing twice under one key
 	 * @param named whether it fulfils the condition that the run names
 	 */
 	public record Answer(int status, boolean replayed, Evidence evidence, boolean page, @Nullable String problem,

@@ -230,6 +230,22 @@ class StepEvidenceTests {
 		assertThat(reason.get()).contains("Limit exceeded", "an earlier attempt may have made its call");
 	}
 
+	/**
+	 * That a service does nothing twice under one key says nothing of a request without
+	 * one.
+	 */
+	@Test
+	void isNoRefusalOfALookUpAfterALostResponse() {
+		this.provider.says("/customers/1", of(200, "{}"), of(404, "{}"), of(200, "{}"));
+		this.provider.says("/charges", lost().done(), of(200, CHARGED));
+		OperatedSaga ended = place(honoured(),
+				(booking) -> booking.saga.step("charge", String.class)
+					.refusedBy(404)
+					.run(() -> booking.get("/customers/1") + booking.send("/charges", null)));
+		assertThat(ended.status()).isEqualTo(SagaStatus.COMPLETED);
+		assertThat(this.provider.book()).containsExactly("/charges");
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "charge_already_refunded, COMPENSATED", "balance_insufficient, HALTED" })
 	void isAConditionOnTheResponseOfTheUndo(String code, SagaStatus status) {
