@@ -246,6 +246,19 @@ class StepEvidenceTests {
 		assertThat(this.provider.book()).containsExactly("/charges");
 	}
 
+	@Test
+	void isNoOtherCallAfterAResponseThatTheStepNames() {
+		this.provider.says("/charges", of(200, "{\"error\":\"card_declined\"}"));
+		this.provider.says("/charges/1/receipt", of(200, "{}"));
+		OperatedSaga ended = place(listed(),
+				(booking) -> booking.saga.step("charge", String.class)
+					.refusedBy((response) -> response.body().contains("card_declined"))
+					.compensate(() -> booking.send("/refunds", null))
+					.run(() -> booking.send("/charges", null) + booking.get("/charges/1/receipt")));
+		assertThat(ended.status()).isEqualTo(SagaStatus.HALTED);
+		assertThat(ended.haltReason()).contains("names as a refusal (200)", "a step of its own");
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "charge_already_refunded, COMPENSATED", "balance_insufficient, HALTED" })
 	void isAConditionOnTheResponseOfTheUndo(String code, SagaStatus status) {
