@@ -98,10 +98,11 @@ final class CalledStep {
 	/**
 	 * Halts the saga if an action or compensation that is called at most once has an
 	 * unknown outcome, unless an operator has retried the saga since it was halted for
-	 * that.
+	 * that. Without a record, an earlier version may have made the call, in which it was
+	 * not called at most once.
 	 */
 	private void requireRetry(JournalEntry entry, String reason, @Nullable Throwable cause) {
-		if (entry.call() == null) {
+		if (JournalEntry.ONCE_RETRIED.equals(entry.call())) {
 			return;
 		}
 		this.run.keep(entry.called(JournalEntry.ONCE_REPORTED));
