@@ -74,6 +74,11 @@ public final class IdempotencyContext {
 	 */
 	private final Map<Object, Integer> unproven = new HashMap<>();
 
+	/**
+	 * The calls whose last attempts have got a response that the run names.
+	 */
+	private final Map<Object, Answer> named = new HashMap<>();
+
 	private boolean effective;
 
 	private boolean judged;
@@ -371,6 +376,17 @@ public final class IdempotencyContext {
 	}
 
 	/**
+	 * A response that the run names, and that is the last one to its call. There may be
+	 * other calls after it.
+	 * @return the response, or {@code null} if no call has got one
+	 */
+	public @Nullable Answer namedAnswer() {
+		synchronized (this.open) {
+			return this.named.isEmpty() ? null : this.named.values().iterator().next();
+		}
+	}
+
+	/**
 	 * Whether a call was made that has an effect, and carried no key.
 	 * @return whether one was made
 	 */
@@ -490,6 +506,7 @@ public final class IdempotencyContext {
 			this.number = ++IdempotencyContext.this.attempts;
 			IdempotencyContext.this.made.add(call);
 			IdempotencyContext.this.open.put(call, this.number);
+			IdempotencyContext.this.named.remove(call);
 			IdempotencyContext.this.lastAnswer = null;
 		}
 
@@ -510,6 +527,9 @@ public final class IdempotencyContext {
 			synchronized (IdempotencyContext.this.open) {
 				IdempotencyContext.this.lastAnswer = answer;
 				IdempotencyContext.this.judged |= answer.evidence() != Evidence.NONE;
+				if (answer.named()) {
+					IdempotencyContext.this.named.put(this.call, answer);
+				}
 			}
 		}
 
@@ -596,8 +616,8 @@ public final class IdempotencyContext {
 	 * @param page whether it is a page for a browser, as gateways send them
 	 * @param problem the last part of the type of a problem detail, such as
 	 * {@code in-progress}; {@code null} if it is none
-	 * @param honoursKeys whether the service is named as one that does nothing twice
-	 * under one key
+	 * @param honoursKeys whether it answers a request with a key, of a service that is
+	 * named as one that does nothing twice under one key
 	 * @param named whether it fulfils the condition that the run names
 	 */
 	public record Answer(int status, boolean replayed, Evidence evidence, boolean page, @Nullable String problem,

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import dev.idempotent.idempotency.IdempotencyContext.Evidence;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -122,6 +123,21 @@ class IdempotencyContextTests {
 		CallAttempt refused = this.context.derive(TARGET, CALL, this.request);
 		refused.markAnswered(new Answer(404, false));
 		assertThat(this.context.calls()).isEqualTo(new Calls(2, 2, 3, 1, new Answer(404, false)));
+	}
+
+	/**
+	 * Until the call is repeated.
+	 */
+	@Test
+	void remembersAResponseThatIsNamedWhateverIsCalledNext() {
+		Answer named = new Answer(200, false, Evidence.NONE, false, null, false, true);
+		CallAttempt declined = this.context.derive(TARGET, CALL, this.request);
+		declined.markAnswered(named);
+		declined.markUnanswered();
+		this.context.observeSafe(this.other).markAnswered(new Answer(200, false));
+		assertThat(this.context.namedAnswer()).isEqualTo(named);
+		this.context.derive(TARGET, CALL, this.request).markAnswered(new Answer(200, false));
+		assertThat(this.context.namedAnswer()).isNull();
 	}
 
 	@Test

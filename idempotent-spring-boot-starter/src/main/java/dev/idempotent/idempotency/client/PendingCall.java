@@ -124,11 +124,11 @@ final class PendingCall implements ClientHttpResponse {
 			// The caller gets the same exception when it reads the status.
 			return false;
 		}
-		String key = request.getHeaders().getFirst(KEY_HEADER);
 		boolean safe = isSafe(request.getMethod());
-		Evidence evidence = evidence(status, safe ? null : key, criteria);
+		String key = safe ? null : request.getHeaders().getFirst(KEY_HEADER);
+		Evidence evidence = evidence(status, key, criteria);
 		this.attempt.markAnswered(new Answer(status, key != null && isReplay(this.response.getHeaders()), evidence,
-				isPage(), problem(status), honoursKeys, isNamed(status, evidence, criteria)));
+				isPage(), problem(status), key != null && honoursKeys, isNamed(status, evidence, criteria)));
 		if (isDone(safe, status)) {
 			if (evidence.isCredible()) {
 				this.attempt.markDone();

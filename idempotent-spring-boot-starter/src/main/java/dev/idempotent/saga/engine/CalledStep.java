@@ -26,6 +26,11 @@ final class CalledStep {
 	private static final String NOT_REPEATED = ". It is called at most once, so it is not repeated. Find out at the "
 			+ "service whether it ";
 
+	/**
+	 * The beginning of what is recorded in place of a call.
+	 */
+	private static final String WITHOUT_KEY = "none ";
+
 	private final SagaRun run;
 
 	private final StepCall<?> call;
@@ -93,10 +98,11 @@ final class CalledStep {
 	/**
 	 * Halts the saga if an action or compensation that is called at most once has an
 	 * unknown outcome, unless an operator has retried the saga since it was halted for
-	 * that.
+	 * that. Without a record, an earlier version may have made the call, in which it was
+	 * not called at most once.
 	 */
 	private void requireRetry(JournalEntry entry, String reason, @Nullable Throwable cause) {
-		if (entry.call() == null) {
+		if (JournalEntry.ONCE_RETRIED.equals(entry.call())) {
 			return;
 		}
 		this.run.keep(entry.called(JournalEntry.ONCE_REPORTED));
@@ -184,7 +190,7 @@ final class CalledStep {
 	 * @param before how many owners ago
 	 */
 	private String withoutKey(int before) {
-		return "none " + (this.run.owner().epoch() - before);
+		return WITHOUT_KEY + (this.run.owner().epoch() - before);
 	}
 
 	/**
@@ -212,19 +218,39 @@ final class CalledStep {
 	private JournalEntry refused(JournalEntry entry, Throwable failure, IdempotencyContext context, boolean first) {
 		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), OutageLog.printable(failure));
 		String reason = this.failures.describe(failure);
-		return switch (this.call.verdictOfAction(failure, this.failures.statusOf(failure), context, first)) {
+		StepVerdict verdict = this.call.verdictOfAction(failure, this.failures.statusOf(failure), context, first);
+		boolean unseen = verdict == StepVerdict.REFUSED && lacksEarlierCall(entry, context, first);
+		return switch (unseen ? StepVerdict.UNKNOWN : verdict) {
 			case REFUSED -> entry.refused(reason);
 			case HALT -> throw new RunAbortedError(Cause.HALT,
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
-			case DONE, ALREADY_UNDONE, UNKNOWN ->
-				throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN, "The outcome of the step '"
-						+ entry.name() + "' is unknown: " + reason
-						+ ((this.call.isCancelledByKey() && context.calls().keyed() == 0)
-								? ". No call carried the key of the step: if it called its service, list that in "
-										+ "idempotent.client.targets"
-								: StepCall.adviceOnProof(context.calls().lastAnswer()) + StepCall.adviceOn(context)),
-						failure));
+			case DONE, ALREADY_UNDONE, UNKNOWN -> throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN,
+					"The outcome of the step '" + entry.name() + "' is unknown: " + reason + advice(context, unseen),
+					failure));
 		};
+	}
+
+	/**
+	 * Whether this attempt has made no call although an earlier one may have made it.
+	 * Then its exception says nothing of that call, unless it is that of a client that is
+	 * not observed.
+	 */
+	private boolean lacksEarlierCall(JournalEntry entry, IdempotencyContext context, boolean first) {
+		if (first || !context.isRepeated() || context.calls().made() > 0) {
+			return false;
+		}
+		String earlier = entry.call();
+		return this.failures.requiresObservedCalls() || (earlier != null && !earlier.startsWith(WITHOUT_KEY));
+	}
+
+	private String advice(IdempotencyContext context, boolean unseen) {
+		if (unseen) {
+			return ". No call was observed in this attempt, but an earlier attempt may have made its call";
+		}
+		return (this.call.isCancelledByKey() && context.calls().keyed() == 0)
+				? ". No call carried the key of the step: if it called its service, list that in "
+						+ "idempotent.client.targets"
+				: StepCall.adviceOnProof(context.calls().lastAnswer()) + StepCall.adviceOn(context);
 	}
 
 	/**

@@ -375,9 +375,15 @@ public interface SagaStore {
 
 		/**
 		 * Stands for a call that must not be repeated, and because of which the saga was
-		 * halted. The retry of an operator removes it.
+		 * halted.
 		 */
 		public static final String ONCE_REPORTED = "once reported";
+
+		/**
+		 * Stands for a call that may be made again, because an operator has retried the
+		 * saga that was halted because of it.
+		 */
+		public static final String ONCE_RETRIED = "once retried";
 
 		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name());
 

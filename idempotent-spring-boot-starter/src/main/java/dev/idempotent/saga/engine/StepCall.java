@@ -414,17 +414,20 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	}
 
 	/**
-	 * Fails if the action has returned after a response that the step names as a refusal.
+	 * Fails if the action has returned although the response to one of its calls is one
+	 * that the step names as a refusal.
 	 */
 	private void requireNotRefused(IdempotencyContext context) {
-		Answer answer = context.calls().lastAnswer();
-		if (answer == null || !answer.named()) {
+		Answer answer = context.namedAnswer();
+		if (answer == null) {
 			return;
 		}
 		if (context.calls().made() > 1) {
-			throw new RunAbortedError(Cause.UNKNOWN, "The outcome of the step '" + this.name
-					+ "' is unknown: it returned after a response that it names as a refusal (" + answer.status()
-					+ "), and has made other calls before. Make each call in a step of its own", null);
+			throw new RunAbortedError(Cause.UNKNOWN,
+					"The outcome of the step '" + this.name
+							+ "' is unknown: it returned after a response that it names as a refusal ("
+							+ answer.status() + "), and has made other calls, too. Make each call in a step of its own",
+					null);
 		}
 		throw new StepRefusedException(
 				"The service has refused by a response that the step names (" + answer.status() + ")");

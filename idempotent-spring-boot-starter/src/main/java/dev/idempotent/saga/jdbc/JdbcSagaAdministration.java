@@ -89,7 +89,9 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 				// The operator has decided that a changed call may be sent, or one that
 				// is made at most once, if that was why the saga was halted.
 				sql.update(
-						"update " + sql.step() + " set call_identity = null where saga_id = ? and call_identity <> ?",
+						"update " + sql.step() + " set call_identity = case when call_identity in ('"
+								+ JournalEntry.ONCE_REPORTED + "', '" + JournalEntry.ONCE_RETRIED + "') then '"
+								+ JournalEntry.ONCE_RETRIED + "' end where saga_id = ? and call_identity <> ?",
 						id.digest(), JournalEntry.ONCE);
 			}
 			return retried;

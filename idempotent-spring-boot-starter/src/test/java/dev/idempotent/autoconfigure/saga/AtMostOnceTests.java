@@ -19,6 +19,8 @@ import dev.idempotent.test.FakeParticipant;
 import dev.idempotent.test.FakeParticipant.Fault;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.core.env.Environment;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -82,6 +84,25 @@ class AtMostOnceTests {
 			assertThat(ended(id, operators).haltReason()).contains("at most once");
 		});
 		assertThat(this.payments.requests()).hasSize(1);
+	}
+
+	/**
+	 * A version in which the step was not called at most once has recorded no call.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "B-17, /charges, 1", "undone, /refunds, 2" })
+	void aCallThatAnEarlierVersionMayHaveMadeIsNotRepeated(String reference, String path, int calls) {
+		this.payments.fail(path, Fault.LOST_ANSWER);
+		place(reference, (id, operators) -> {
+			assertThat(ended(id, operators).status()).isEqualTo(SagaStatus.HALTED);
+			this.jdbc.update("update saga_step set call_identity = null");
+			assertThat(operators.retry(id)).isTrue();
+			assertThat(ended(id, operators).haltReason()).contains("at most once");
+			assertThat(this.payments.requests()).hasSize(calls);
+			assertThat(operators.retry(id)).isTrue();
+			assertThat(ended(id, operators).haltReason()).isNull();
+		});
+		assertThat(this.payments.requests()).hasSize(calls + 1);
 	}
 
 	@Test

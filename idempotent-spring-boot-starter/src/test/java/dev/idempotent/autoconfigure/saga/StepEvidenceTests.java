@@ -201,6 +201,64 @@ class StepEvidenceTests {
 		assertThat(this.provider.requests()).hasSize(3);
 	}
 
+	/**
+	 * The charge, whose response was lost, has used up the limit.
+	 */
+	@Test
+	void isRequiredOfARefusalWithoutACallAfterALostResponse() {
+		this.provider.says("/charges", lost().done());
+		List<SagaStatus> statuses = new ArrayList<>();
+		AtomicReference<String> reason = new AtomicReference<>();
+		place(listed(),
+				(booking) -> booking.saga.step("charge", String.class)
+					.compensate(() -> booking.send("/refunds", null))
+					.run(() -> {
+						if (!this.provider.book().isEmpty()) {
+							throw new StepRefusedException("Limit exceeded");
+						}
+						return booking.send("/charges", null);
+					}),
+				(operator, id) -> {
+					OperatedSaga halted = end(operator, id);
+					statuses.add(halted.status());
+					reason.set(halted.haltReason());
+					// As after a crash, the earlier call is not known any more.
+					assertThat(operator.retry(id)).isTrue();
+					statuses.add(end(operator, id).status());
+				});
+		assertThat(statuses).containsExactly(SagaStatus.HALTED, SagaStatus.HALTED);
+		assertThat(reason.get()).contains("Limit exceeded", "an earlier attempt may have made its call");
+	}
+
+	/**
+	 * That a service does nothing twice under one key says nothing of a request without
+	 * one.
+	 */
+	@Test
+	void isNoRefusalOfALookUpAfterALostResponse() {
+		this.provider.says("/customers/1", of(200, "{}"), of(404, "{}"), of(200, "{}"));
+		this.provider.says("/charges", lost().done(), of(200, CHARGED));
+		OperatedSaga ended = place(honoured(),
+				(booking) -> booking.saga.step("charge", String.class)
+					.refusedBy(404)
+					.run(() -> booking.get("/customers/1") + booking.send("/charges", null)));
+		assertThat(ended.status()).isEqualTo(SagaStatus.COMPLETED);
+		assertThat(this.provider.book()).containsExactly("/charges");
+	}
+
+	@Test
+	void isNoOtherCallAfterAResponseThatTheStepNames() {
+		this.provider.says("/charges", of(200, "{\"error\":\"card_declined\"}"));
+		this.provider.says("/charges/1/receipt", of(200, "{}"));
+		OperatedSaga ended = place(listed(),
+				(booking) -> booking.saga.step("charge", String.class)
+					.refusedBy((response) -> response.body().contains("card_declined"))
+					.compensate(() -> booking.send("/refunds", null))
+					.run(() -> booking.send("/charges", null) + booking.get("/charges/1/receipt")));
+		assertThat(ended.status()).isEqualTo(SagaStatus.HALTED);
+		assertThat(ended.haltReason()).contains("names as a refusal (200)", "a step of its own");
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "charge_already_refunded, COMPENSATED", "balance_insufficient, HALTED" })
 	void isAConditionOnTheResponseOfTheUndo(String code, SagaStatus status) {
