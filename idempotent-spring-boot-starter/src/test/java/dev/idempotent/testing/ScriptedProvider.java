@@ -89,7 +89,7 @@ public final class ScriptedProvider implements AutoCloseable {
 		Queue<Answer> next = this.answers.getOrDefault(path, new ArrayDeque<>());
 		Answer answer = (next.size() > 1) ? next.remove() : next.peek();
 		if (answer == null) {
-			return Answer.of(500, "");
+			return Answer.answer(500, "");
 		}
 		if (answer.effective()) {
 			this.book.add(path);
@@ -130,7 +130,7 @@ public final class ScriptedProvider implements AutoCloseable {
 		/**
 		 * An answer of the provider, which has done nothing.
 		 */
-		public static Answer of(int status, String json) {
+		public static Answer answer(int status, String json) {
 			return new Answer(status, "application/json", json, false);
 		}
 

@@ -37,9 +37,9 @@ import org.springframework.http.HttpStatusCode;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.web.client.RestClient;
 
+import static dev.idempotent.testing.ScriptedProvider.Answer.answer;
 import static dev.idempotent.testing.ScriptedProvider.Answer.gateway;
 import static dev.idempotent.testing.ScriptedProvider.Answer.lost;
-import static dev.idempotent.testing.ScriptedProvider.Answer.of;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -67,8 +67,8 @@ class StepEvidenceTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "<html>Please log in</html>" })
 	void isRequiredOfACallThatCarriesNoKeyForThisLibrary(String text) {
-		this.provider.says("/charges", gateway(200, text), of(200, CHARGED).done());
-		this.provider.says("/refunds", gateway(200, text), of(200, REFUNDED).done());
+		this.provider.says("/charges", gateway(200, text), answer(200, CHARGED).done());
+		this.provider.says("/refunds", gateway(200, text), answer(200, REFUNDED).done());
 		OperatedSaga ended = place(unlisted(), (booking) -> {
 			booking.saga.step("charge", String.class)
 				.provenBy("/id", "/error/code")
@@ -83,7 +83,7 @@ class StepEvidenceTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 200, 404 })
 	void isRequiredOfAStepThatOnlyLooksUp(int status) {
-		this.provider.says("/charges/1", gateway(status, ""), of(200, CHARGED));
+		this.provider.says("/charges/1", gateway(status, ""), answer(200, CHARGED));
 		AtomicReference<String> found = new AtomicReference<>();
 		OperatedSaga ended = place(unlisted(), (booking) -> found
 			.set(booking.saga.step("find", String.class).provenBy("/id").run(() -> booking.get("/charges/1"))));
@@ -98,7 +98,7 @@ class StepEvidenceTests {
 	void isNotRequiredOfALookUpBesideTheCall() {
 		this.provider.says("/charges/1", gateway(200, ""));
 		this.provider.says("/charges/2", gateway(200, ""));
-		this.provider.says("/charges", of(200, CHARGED).done());
+		this.provider.says("/charges", answer(200, CHARGED).done());
 		OperatedSaga ended = place(listed(),
 				(booking) -> booking.saga.step("charge", String.class)
 					.provenBy("/id")
@@ -124,9 +124,9 @@ class StepEvidenceTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void isNoStatusOfARequestInProgress(boolean twice) {
-		Answer inProgress = of(422, "{\"errorCode\":\"704\"}");
+		Answer inProgress = answer(422, "{\"errorCode\":\"704\"}");
 		Answer first = twice ? inProgress.done() : lost().done();
-		this.provider.says("/charges", first, inProgress, of(200, CHARGED));
+		this.provider.says("/charges", first, inProgress, answer(200, CHARGED));
 		OperatedSaga ended = place(honoured(),
 				(booking) -> booking.saga.step("charge", String.class)
 					.provenBy("/id", "/errorCode")
@@ -140,16 +140,16 @@ class StepEvidenceTests {
 	 */
 	@Test
 	void isMissingForAnotherKeyOfAnUndoThatMayBeInProgress() {
-		Answer inProgress = of(422, "{\"errorCode\":\"704\"}");
-		this.provider.says("/charges", of(200, CHARGED).done());
+		Answer inProgress = answer(422, "{\"errorCode\":\"704\"}");
+		this.provider.says("/charges", answer(200, CHARGED).done());
 		this.provider.says("/refunds", lost().done(), inProgress);
 		List<SagaStatus> statuses = new ArrayList<>();
-		AtomicReference<String> reason = new AtomicReference<>();
+		AtomicReference<@Nullable String> reason = new AtomicReference<>();
 		place(honoured(), refunding((step) -> step), (operator, id) -> {
 			OperatedSaga halted = end(operator, id);
 			statuses.add(halted.status());
 			reason.set(halted.haltReason());
-			this.provider.says("/refunds", of(200, REFUNDED));
+			this.provider.says("/refunds", answer(200, REFUNDED));
 			assertThat(operator.retry(id)).isTrue();
 			statuses.add(end(operator, id).status());
 		});
@@ -165,8 +165,8 @@ class StepEvidenceTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void isNoConflictOfTheKeyHoweverOftenItComes(boolean honoured) {
-		Answer inUse = of(409, "{\"error\":{\"code\":\"idempotency_key_in_use\"}}");
-		this.provider.says("/charges", inUse.done(), inUse, of(200, CHARGED));
+		Answer inUse = answer(409, "{\"error\":{\"code\":\"idempotency_key_in_use\"}}");
+		this.provider.says("/charges", inUse.done(), inUse, answer(200, CHARGED));
 		OperatedSaga ended = place(honoured ? honoured() : listed(),
 				(booking) -> booking.saga.step("charge", String.class)
 					.refusedBy(409)
@@ -180,8 +180,8 @@ class StepEvidenceTests {
 	 */
 	@Test
 	void isNoConflictForWhatWasUndoneBefore() {
-		this.provider.says("/charges", of(200, CHARGED).done());
-		this.provider.says("/refunds", of(409, "{\"error\":{\"code\":\"idempotency_key_in_use\"}}"));
+		this.provider.says("/charges", answer(200, CHARGED).done());
+		this.provider.says("/refunds", answer(409, "{\"error\":{\"code\":\"idempotency_key_in_use\"}}"));
 		OperatedSaga ended = place(listed(), refunding((step) -> step.undoneBy(404, 409)));
 		assertThat(ended.status()).isEqualTo(SagaStatus.HALTED);
 		assertThat(ended.haltReason()).contains("409", "in progress", "undoneBy((response) -> …)");
@@ -194,7 +194,7 @@ class StepEvidenceTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 404, 409, 429 })
 	void isRequiredOfAStatementOfTheApplicationAfterALostResponse(int status) {
-		this.provider.says("/charges", lost().done(), gateway(status, "<html>"), of(200, CHARGED));
+		this.provider.says("/charges", lost().done(), gateway(status, "<html>"), answer(200, CHARGED));
 		OperatedSaga ended = place(honoured(),
 				(booking) -> booking.saga.step("charge", String.class).run(() -> booking.sendOrRefuse("/charges")));
 		assertThat(ended.status()).isEqualTo(SagaStatus.COMPLETED);
@@ -208,7 +208,7 @@ class StepEvidenceTests {
 	void isRequiredOfARefusalWithoutACallAfterALostResponse() {
 		this.provider.says("/charges", lost().done());
 		List<SagaStatus> statuses = new ArrayList<>();
-		AtomicReference<String> reason = new AtomicReference<>();
+		AtomicReference<@Nullable String> reason = new AtomicReference<>();
 		place(listed(),
 				(booking) -> booking.saga.step("charge", String.class)
 					.compensate(() -> booking.send("/refunds", null))
@@ -236,8 +236,8 @@ class StepEvidenceTests {
 	 */
 	@Test
 	void isNoRefusalOfALookUpAfterALostResponse() {
-		this.provider.says("/customers/1", of(200, "{}"), of(404, "{}"), of(200, "{}"));
-		this.provider.says("/charges", lost().done(), of(200, CHARGED));
+		this.provider.says("/customers/1", answer(200, "{}"), answer(404, "{}"), answer(200, "{}"));
+		this.provider.says("/charges", lost().done(), answer(200, CHARGED));
 		OperatedSaga ended = place(honoured(),
 				(booking) -> booking.saga.step("charge", String.class)
 					.refusedBy(404)
@@ -248,8 +248,8 @@ class StepEvidenceTests {
 
 	@Test
 	void isNoOtherCallAfterAResponseThatTheStepNames() {
-		this.provider.says("/charges", of(200, "{\"error\":\"card_declined\"}"));
-		this.provider.says("/charges/1/receipt", of(200, "{}"));
+		this.provider.says("/charges", answer(200, "{\"error\":\"card_declined\"}"));
+		this.provider.says("/charges/1/receipt", answer(200, "{}"));
 		OperatedSaga ended = place(listed(),
 				(booking) -> booking.saga.step("charge", String.class)
 					.refusedBy((response) -> response.body().contains("card_declined"))
@@ -262,8 +262,8 @@ class StepEvidenceTests {
 	@ParameterizedTest
 	@CsvSource({ "charge_already_refunded, COMPENSATED", "balance_insufficient, HALTED" })
 	void isAConditionOnTheResponseOfTheUndo(String code, SagaStatus status) {
-		this.provider.says("/charges", of(200, CHARGED).done());
-		this.provider.says("/refunds", of(400, "{\"error\":{\"code\":\"" + code + "\"}}"));
+		this.provider.says("/charges", answer(200, CHARGED).done());
+		this.provider.says("/refunds", answer(400, "{\"error\":{\"code\":\"" + code + "\"}}"));
 		OperatedSaga ended = place(listed(),
 				refunding((step) -> step.undoneBy((response) -> response.body().contains("charge_already_refunded"))));
 		assertThat(ended.status()).isEqualTo(status);
@@ -275,7 +275,7 @@ class StepEvidenceTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 200, 409, 422 })
 	void isAConditionOnTheResponseOfTheAction(int status) {
-		this.provider.says("/charges", lost(), of(status, "{\"resultCode\":\"Refused\"}"));
+		this.provider.says("/charges", lost(), answer(status, "{\"resultCode\":\"Refused\"}"));
 		OperatedSaga ended = place(honoured(),
 				(booking) -> booking.saga.step("charge", String.class)
 					.refusedBy((response) -> response.body().contains("InvalidCard"))

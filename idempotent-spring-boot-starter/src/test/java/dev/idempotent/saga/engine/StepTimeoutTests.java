@@ -110,7 +110,7 @@ class StepTimeoutTests {
 		AtomicInteger hanging = new AtomicInteger();
 		Map<String, AtomicInteger> made = Map.of("charging", new AtomicInteger(), "refunding", new AtomicInteger());
 		List<LambdaSaga> slow = made.keySet().stream().map((name) -> saga(engine, name, (step) -> step.run(() -> {
-			if (made.get(name).incrementAndGet() <= WORKERS / 2) {
+			if (Objects.requireNonNull(made.get(name)).incrementAndGet() <= WORKERS / 2) {
 				failAfterALongTime();
 			}
 			hanging.incrementAndGet();

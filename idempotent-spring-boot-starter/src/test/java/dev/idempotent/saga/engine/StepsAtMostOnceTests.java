@@ -2,6 +2,7 @@ package dev.idempotent.saga.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -155,7 +156,7 @@ class StepsAtMostOnceTests extends SagaEngineBench {
 		}
 
 		private SagaStatus status() {
-			return this.store.find(this.id).status();
+			return Objects.requireNonNull(this.store.find(this.id)).status();
 		}
 
 	}
