@@ -282,9 +282,17 @@ public final class Statements {
 	 * @return expressions of a query, with a comma in between
 	 */
 	public static String limitWaits(Duration limit) {
-		String text = "'" + limit(limit) + "'";
-		return SET_IDLE_LIMIT.formatted(text) + ", "
-				+ SET_LOCK_LIMIT.formatted("current_setting('lock_timeout')", text);
+		return SET_IDLE_LIMIT.formatted("'" + limit(limit) + "'") + ", " + limitLocks(limit);
+	}
+
+	/**
+	 * Returns an expression that limits how long the current transaction of PostgreSQL
+	 * waits for a lock, unless the session waits less.
+	 * @param limit the limit, or zero for none
+	 * @return an expression of a query
+	 */
+	public static String limitLocks(Duration limit) {
+		return SET_LOCK_LIMIT.formatted("current_setting('lock_timeout')", "'" + limit(limit) + "'");
 	}
 
 	/**

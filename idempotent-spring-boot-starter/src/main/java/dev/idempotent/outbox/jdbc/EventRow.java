@@ -26,7 +26,9 @@ import tools.jackson.databind.json.JsonMapper;
  */
 record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 
-	static final String COLUMNS = "event_id, topic, event_key, type, content_type, payload, headers";
+	private static final String WITHOUT_CONTENT = "event_id, topic, event_key, type, content_type, ";
+
+	static final String COLUMNS = WITHOUT_CONTENT + "payload, headers";
 
 	/**
 	 * As many parameters as {@link #COLUMNS}.
@@ -46,8 +48,7 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	 */
 	static String columnsUpTo(int attempts) {
 		String within = "case when attempts <= " + attempts + " then ";
-		return "event_id, topic, event_key, type, content_type, " + within + "payload end as payload, " + within
-				+ "headers else '{}' end as headers";
+		return WITHOUT_CONTENT + within + "payload end as payload, " + within + "headers else '{}' end as headers";
 	}
 
 	/**

@@ -31,11 +31,9 @@ final class OutboxDatabase {
 	private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
 	/**
-	 * PostgreSQL waits without end for a row that an operator has locked, unless the
-	 * session has a limit of its own.
+	 * PostgreSQL would wait without end for a row that an operator has locked.
 	 */
-	private static final String LIMIT_LOCKS = "set_config('lock_timeout', "
-			+ "coalesce(nullif(current_setting('lock_timeout'), '0'), '" + MAX_WAIT.toMillis() + "'), true)";
+	private static final String LIMIT_LOCKS = Statements.limitLocks(MAX_WAIT);
 
 	/**
 	 * The tables can be empty for hours and then fill within seconds: a plan that was

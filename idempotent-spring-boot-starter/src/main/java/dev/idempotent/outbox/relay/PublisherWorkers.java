@@ -137,7 +137,10 @@ final class PublisherWorkers {
 
 	private final FailureStreak streak = new FailureStreak();
 
-	private final SuspectTurn suspectTurn;
+	/**
+	 * Of all handlers of this process.
+	 */
+	private final @Nullable SuspectTurn suspectTurn;
 
 	private volatile boolean draining;
 
@@ -150,7 +153,7 @@ final class PublisherWorkers {
 	PublisherWorkers(OutboxPublisher publisher, Rules rules, PausedTopics paused, OutboxObserver observer,
 			Runnable onRecovery) {
 		this.publisher = publisher.prefix();
-		this.suspectTurn = new SuspectTurn();
+		this.suspectTurn = null;
 		this.runs = publisher.keepsOrder();
 		this.handler = null;
 		this.together = false;
@@ -171,7 +174,7 @@ final class PublisherWorkers {
 
 	/**
 	 * Creates workers of a handler, without threads.
-	 * @param suspectTurn of all handlers of this process
+	 * @param suspectTurn shared by the handlers of this process
 	 * @param failures told of what the handler throws
 	 * @param onRecovery called when events that were not kept in memory can be handled
 	 * again
@@ -448,11 +451,12 @@ final class PublisherWorkers {
 	 */
 	private void attemptAlone(QueuedEvent head, Map<Long, LaneSignal> lanes, boolean probe) {
 		Runnable attempt = () -> settle(claim(List.of(head), probe), lanes);
-		if (this.handler == null || this.sender.isSuspect(head.place())) {
+		SuspectTurn turn = this.suspectTurn;
+		if (turn == null || (head.settled() && this.sender.isSuspect(head.place()))) {
 			attempt.run();
 		}
 		else {
-			this.suspectTurn.run(head.lane(), this.lease, attempt, () -> lookAt(head.lane(), head.id(), head.topic()));
+			turn.run(head.lane(), this.lease, attempt, () -> lookAt(head.lane(), head.id(), head.topic()));
 		}
 	}
 
