@@ -216,7 +216,7 @@ final class EventInsert {
 		Row appended(long id) {
 			String topic = this.event.topic();
 			QueuedEvent alone = (this.ordered && this.event.key() != null) ? null
-					: new QueuedEvent(this.lane, id, 0, topic, null, bytes(), true, true, true, false, null);
+					: new QueuedEvent(this.lane, id, 0, topic, null, bytes(), true, false, true, false, null);
 			return new Row(this.lane, id, topic, alone);
 		}
 

@@ -96,8 +96,8 @@ public class EventTable {
 	/**
 	 * Whether the last attempt of a row that was counted has ended, as 1 or 0.
 	 */
-	private static final String SETTLED = "case when e.attempts = 0 or e.due_at is null or e.last_error is not null "
-			+ "then 1 else 0 end";
+	private static final String INTERRUPTED = "case when e.attempts > 0 and e.due_at is not null "
+			+ "and e.last_error is null then 1 else 0 end";
 
 	private static final Logger logger = LoggerFactory.getLogger(EventTable.class);
 
@@ -215,7 +215,7 @@ public class EventTable {
 	public List<QueuedEvent> heads(List<LaneQuery> looks, int limit) {
 		boolean postgres = this.database.kind() == Database.POSTGRESQL;
 		String sql = "select e.lane, e.id, e.attempts, e.topic, e.event_key, " + BYTES + " as bytes, " + isDue()
-				+ " as is_due, " + SETTLED + " as settled, " + isNew() + " as is_new, " + isTraced()
+				+ " as is_due, " + INTERRUPTED + " as interrupted, " + isNew() + " as is_new, " + isTraced()
 				+ " as traced from " + this.tables.event()
 				+ (postgres ? " e where e.lane = w.lane and e.id > w.above " : " e where e.lane = ? and e.id > ? ")
 				+ "order by e.lane, e.id limit " + limit;
@@ -234,8 +234,8 @@ public class EventTable {
 
 	private static QueuedEvent head(ResultSet row, @Nullable String epoch) throws SQLException {
 		return new QueuedEvent(row.getLong("lane"), row.getLong("id"), row.getInt("attempts"), row.getString("topic"),
-				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1, row.getInt("settled") == 1,
-				row.getInt("is_new") == 1, row.getInt("traced") == 1, epoch);
+				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1,
+				row.getInt("interrupted") == 1, row.getInt("is_new") == 1, row.getInt("traced") == 1, epoch);
 	}
 
 	/**
@@ -821,8 +821,8 @@ public class EventTable {
 				+ "sum(case when row_in_lane = 1 and is_due = 0 and is_blocked = 0 then 1 else 0 end) over () as waiting, "
 				+ "sum(case when row_in_lane = 1 and is_blocked = 1 then 1 else 0 end) over () as blocked, "
 				+ "max(case when row_in_lane = 1 and is_fresh = 1 then age end) over () as oldest "
-				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, e.is_new, e.traced, " + SETTLED
-				+ " as settled, " + isDue() + " as is_due, case when e.due_at = " + kind.never()
+				+ "from (select e.lane, e.id, e.topic, e.attempts, e.bytes, e.is_new, e.traced, " + INTERRUPTED
+				+ " as interrupted, " + isDue() + " as is_due, case when e.due_at = " + kind.never()
 				+ " then 1 else 0 end as is_blocked, " + fresh + " as is_fresh, " + kind.millisSince("e.created_at")
 				+ " as age, " + kind.millisSince("coalesce(e.due_at, e.created_at)")
 				+ " as due_for, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
@@ -848,7 +848,7 @@ public class EventTable {
 		long bytes = rows.getLong("bytes");
 		return new Row(lane, id, topic,
 				(bytes < 0) ? null : new QueuedEvent(lane, id, rows.getInt("attempts"), topic, null, bytes, true,
-						rows.getInt("settled") == 1, rows.getInt("is_new") == 1, rows.getInt("traced") == 1, null));
+						rows.getInt("interrupted") == 1, rows.getInt("is_new") == 1, rows.getInt("traced") == 1, null));
 	}
 
 	private static Chunk chunk(ResultSet rows, int limit, Predicate<String> served) throws SQLException {
@@ -969,8 +969,8 @@ public class EventTable {
 	 * @param attempts how many attempts have begun
 	 * @param bytes the size of the payload and the headers as they are stored
 	 * @param due whether it can be claimed: neither leased, waiting nor blocked
-	 * @param settled whether its last counted attempt ended: a row with an attempt that
-	 * did not end may have been the reason, and is sent alone
+	 * @param interrupted whether its last counted attempt did not end: the event may have
+	 * been the reason, and is delivered alone
 	 * @param isNew whether no attempt has begun, not even one that was not counted;
 	 * {@code false} if the database cannot tell
 	 * @param traced whether an attempt has begun that was not counted, or another
@@ -979,7 +979,7 @@ public class EventTable {
 	 * if the database cannot tell
 	 */
 	public record QueuedEvent(long lane, long id, int attempts, String topic, @Nullable String key, long bytes,
-			boolean due, boolean settled, boolean isNew, boolean traced, @Nullable String epoch) {
+			boolean due, boolean interrupted, boolean isNew, boolean traced, @Nullable String epoch) {
 
 		/**
 		 * The primary key of the row: ids can be equal in several lanes, as those of

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * because it is too large to be sent within a timeout. Such a suspect is to be published
  * alone, after the others.
  */
-final class BatchPublisher implements PublisherWorkers.Sender {
+final class BatchPublisher {
 
 	private static final Outcome MISSING = new Outcome.Retry("The publisher returned no outcome for the event", null);
 
@@ -52,16 +52,21 @@ final class BatchPublisher implements PublisherWorkers.Sender {
 		this.circuits = circuits;
 	}
 
-	@Override
-	public void send(List<ClaimedEvent> claims, BooleanSupplier sending, BatchSettlement settlement) {
+	/**
+	 * Publishes events and adds the outcome of each to the settlement.
+	 * @param sending whether there is time to send events
+	 */
+	void send(List<ClaimedEvent> claims, BooleanSupplier sending, BatchSettlement settlement) {
 		List<Outcome> outcomes = publish(claims, sending);
 		for (int i = 0; i < claims.size(); i++) {
 			settlement.add(claims.get(i), outcomes.get(i));
 		}
 	}
 
-	@Override
-	public boolean isSuspect(List<Long> row) {
+	/**
+	 * Whether the event with this row is to be published alone.
+	 */
+	boolean isSuspect(List<Long> row) {
 		synchronized (this.suspects) {
 			return this.suspects.containsKey(row);
 		}

@@ -15,22 +15,22 @@ import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 /**
  * Lets a handler handle events together. If they fail, each half of them is tried, so
  * that an event that always fails does not keep the others from being handled. If there
- * is no time for that, each of those that have failed together is a suspect until it was
- * handled: it is handled alone, so that its next failure is counted.
+ * is no time for that, each of the events that have failed together is unresolved until
+ * it was handled: it is handled alone, so that its next failure is counted.
  */
 final class HandlerBatches {
 
-	private static final int MAX_SUSPECTS = 10_000;
+	private static final int MAX_UNRESOLVED = 10_000;
 
 	private final EventHandler handler;
 
 	private final Consumer<Throwable> failures;
 
-	private final Map<List<Long>, Boolean> suspects = new LinkedHashMap<>() {
+	private final Map<List<Long>, Boolean> unresolved = new LinkedHashMap<>() {
 
 		@Override
 		protected boolean removeEldestEntry(Map.Entry<List<Long>, Boolean> eldest) {
-			return size() > MAX_SUSPECTS;
+			return size() > MAX_UNRESOLVED;
 		}
 
 	};
@@ -47,10 +47,10 @@ final class HandlerBatches {
 	 */
 	List<Outcome> handle(List<ClaimedEvent> claims, BooleanSupplier sending) {
 		List<Outcome> outcomes = handle(claims, sending, new FailureStreak());
-		synchronized (this.suspects) {
-			for (int i = 0; i < claims.size() && !this.suspects.isEmpty(); i++) {
+		synchronized (this.unresolved) {
+			for (int i = 0; i < claims.size() && !this.unresolved.isEmpty(); i++) {
 				if (outcomes.get(i) instanceof Outcome.Delivered) {
-					this.suspects.remove(claims.get(i).place());
+					this.unresolved.remove(claims.get(i).place());
 				}
 			}
 		}
@@ -60,9 +60,9 @@ final class HandlerBatches {
 	/**
 	 * Whether the event with this row is to be handled alone.
 	 */
-	boolean isSuspect(List<Long> row) {
-		synchronized (this.suspects) {
-			return this.suspects.containsKey(row);
+	boolean isUnresolved(List<Long> row) {
+		synchronized (this.unresolved) {
+			return this.unresolved.containsKey(row);
 		}
 	}
 
@@ -98,22 +98,22 @@ final class HandlerBatches {
 			}
 		}
 		if (!sending.getAsBoolean()) {
-			suspect(failed.stream().map(claims::get).toList(), failed.stream().map(all::get).toList());
+			leaveUnresolved(failed.stream().map(claims::get).toList(), failed.stream().map(all::get).toList());
 		}
 		return all;
 	}
 
 	/**
-	 * If none of the events that have failed together is found, suspects those that were
-	 * not handled since.
+	 * If none of the events that have failed together is found, those that were not
+	 * handled since stay unresolved.
 	 */
-	private void suspect(List<ClaimedEvent> claims, List<Outcome> outcomes) {
-		synchronized (this.suspects) {
+	private void leaveUnresolved(List<ClaimedEvent> claims, List<Outcome> outcomes) {
+		synchronized (this.unresolved) {
 			boolean found = outcomes.stream().anyMatch(Outcome.Retry.class::isInstance)
-					|| claims.stream().anyMatch((claim) -> this.suspects.containsKey(claim.place()));
+					|| claims.stream().anyMatch((claim) -> this.unresolved.containsKey(claim.place()));
 			for (int i = 0; i < claims.size() && !found; i++) {
 				if (outcomes.get(i) == BatchSettlement.NOT_SENT) {
-					this.suspects.put(claims.get(i).place(), true);
+					this.unresolved.put(claims.get(i).place(), true);
 				}
 			}
 		}

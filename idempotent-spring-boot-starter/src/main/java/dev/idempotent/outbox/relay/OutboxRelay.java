@@ -175,7 +175,7 @@ public final class OutboxRelay {
 	 * @return whether it has a publisher or a handler for it
 	 */
 	public boolean serves(String topic) {
-		return PublisherWorkers.of(topic, this.delivery.workers) != null;
+		return LaneWorkers.of(topic, this.delivery.workers) != null;
 	}
 
 	/**
@@ -235,7 +235,7 @@ public final class OutboxRelay {
 		int handled = 0;
 		for (Optional<Row> next = delivery.nextOfHandlers(); next.isPresent(); next = delivery.nextOfHandlers()) {
 			Row row = next.get();
-			Objects.requireNonNull(delivery.workers.get(row.topic())).handle(row);
+			Objects.requireNonNull(delivery.handlers.get(row.topic())).handle(row);
 			handled++;
 			if (results.size() != handled || results.get(handled - 1).delivered() == 0) {
 				throw new IllegalStateException("An event was not handled by " + row.topic() + "; the log shows why",
@@ -273,9 +273,9 @@ public final class OutboxRelay {
 
 		private final EventTable table;
 
-		private final Map<String, PublisherWorkers> workers = new TreeMap<>();
+		private final Map<String, LaneWorkers> workers = new TreeMap<>();
 
-		private final Map<String, EventHandler> handlers = new TreeMap<>();
+		private final Map<String, HandlerWorkers> handlers = new TreeMap<>();
 
 		private final RelaySettings settings;
 
@@ -303,10 +303,12 @@ public final class OutboxRelay {
 				this.workers.put(publisher.prefix(),
 						new PublisherWorkers(publisher, relay.rules, this.paused, observer, this::lookForAll));
 			}
-			relay.handlers.get().forEach((handler) -> this.handlers.put(handler.topic(), handler));
-			SuspectTurn suspectTurn = new SuspectTurn();
-			this.handlers.forEach((topic, handler) -> this.workers.put(topic, new PublisherWorkers(handler, relay.rules,
-					this.paused, suspectTurn, observer, failures, this::lookForAll)));
+			RecoveryTurn recoveryTurn = new RecoveryTurn();
+			for (EventHandler handler : relay.handlers.get()) {
+				this.handlers.put(handler.topic(), new HandlerWorkers(handler, relay.rules, this.paused, recoveryTurn,
+						observer, failures, this::lookForAll));
+			}
+			this.workers.putAll(this.handlers);
 		}
 
 		private void lookForAll() {
@@ -315,9 +317,9 @@ public final class OutboxRelay {
 
 		void wake(List<Row> rows, long committed) {
 			for (Row row : rows) {
-				PublisherWorkers publisher = PublisherWorkers.of(row.topic(), this.workers);
-				if (publisher != null) {
-					boolean unused = publisher.wake(LaneSignal.of(row, committed));
+				LaneWorkers workers = LaneWorkers.of(row.topic(), this.workers);
+				if (workers != null) {
+					boolean unused = workers.wake(LaneSignal.of(row, committed));
 				}
 			}
 		}
@@ -327,15 +329,13 @@ public final class OutboxRelay {
 				this.scan.next();
 				return true;
 			});
-			this.workers.forEach((prefix, publisher) -> {
-				EventHandler handler = this.handlers.get(prefix);
-				if (handler == null) {
-					start("outbox-probe-" + prefix, this::isOpen, Thread::new, publisher::probe);
+			this.workers.forEach((name, workers) -> {
+				if (!this.handlers.containsKey(name)) {
+					start("outbox-probe-" + name, this::isOpen, Thread::new, workers::probe);
 				}
-				ThreadFactory factory = (handler != null) ? handler::newThread : Thread::new;
-				for (int i = 1; i <= publisher.threads(); i++) {
-					start("outbox-relay-" + prefix + "-" + i, publisher::isUnfinished, factory,
-							publisher::deliverWoken);
+				for (int i = 1; i <= workers.threads(); i++) {
+					start("outbox-relay-" + name + "-" + i, workers::isUnfinished, workers::newThread,
+							workers::deliverWoken);
 				}
 			});
 		}
@@ -423,10 +423,10 @@ public final class OutboxRelay {
 		void stop() {
 			this.open = false;
 			this.scan.close();
-			this.workers.values().forEach(this.paused.isKnown() ? PublisherWorkers::drain : PublisherWorkers::abandon);
+			this.workers.values().forEach(this.paused.isKnown() ? LaneWorkers::drain : LaneWorkers::abandon);
 			long deadline = System.nanoTime() + this.settings.drainTimeout().toNanos();
 			this.threads.forEach((thread) -> join(thread, deadline));
-			this.workers.values().forEach(PublisherWorkers::abandon);
+			this.workers.values().forEach(LaneWorkers::abandon);
 		}
 
 		/**

@@ -62,7 +62,7 @@ final class TableScanner {
 
 	private final EventTable table;
 
-	private final Map<String, PublisherWorkers> publishers;
+	private final Map<String, LaneWorkers> publishers;
 
 	private final PausedTopics paused;
 
@@ -89,7 +89,7 @@ final class TableScanner {
 	 * @param publishers the workers by the prefix or the topic that they deliver to
 	 * @param interval how long to wait between two passes
 	 */
-	TableScanner(EventTable table, Map<String, PublisherWorkers> publishers, PausedTopics paused, Duration interval) {
+	TableScanner(EventTable table, Map<String, LaneWorkers> publishers, PausedTopics paused, Duration interval) {
 		this.table = table;
 		this.publishers = publishers;
 		this.paused = paused;
@@ -130,7 +130,7 @@ final class TableScanner {
 		startIfRequested();
 		long begin = System.nanoTime();
 		Chunk chunk = this.table.scan(this.pass.position, CHUNK,
-				(topic) -> PublisherWorkers.of(topic, this.publishers) != null);
+				(topic) -> LaneWorkers.of(topic, this.publishers) != null);
 		long took = System.nanoTime() - begin;
 		this.pass.add(chunk, took);
 		int woken = wake(chunk);
@@ -159,7 +159,7 @@ final class TableScanner {
 			this.nextMove = System.nanoTime() + this.interval.toNanos();
 			List<Row> moved = this.table.moveDelayed(MOVED);
 			moved.forEach((row) -> {
-				PublisherWorkers workers = PublisherWorkers.of(row.topic(), this.publishers);
+				LaneWorkers workers = LaneWorkers.of(row.topic(), this.publishers);
 				if (workers != null) {
 					boolean unused = workers.wake(LaneSignal.of(row, 0));
 				}
@@ -176,9 +176,9 @@ final class TableScanner {
 	 */
 	private int wake(Chunk chunk) throws InterruptedException {
 		int woken = 0;
-		Set<PublisherWorkers> full = new HashSet<>();
+		Set<LaneWorkers> full = new HashSet<>();
 		for (Row row : chunk.due()) {
-			PublisherWorkers workers = Objects.requireNonNull(PublisherWorkers.of(row.topic(), this.publishers));
+			LaneWorkers workers = Objects.requireNonNull(LaneWorkers.of(row.topic(), this.publishers));
 			LaneSignal wake = LaneSignal.of(row, 0);
 			if (workers.keepsBack(wake)) {
 				this.pass.passOver(row);
@@ -201,7 +201,7 @@ final class TableScanner {
 	}
 
 	private boolean isPassedOver(String topic) {
-		PublisherWorkers workers = PublisherWorkers.of(topic, this.publishers);
+		LaneWorkers workers = LaneWorkers.of(topic, this.publishers);
 		return workers == null || this.paused.contains(topic) || !workers.circuits().isClosed(topic);
 	}
 

@@ -143,7 +143,7 @@ enum PlantedFault {
 			}
 
 			private List<QueuedEvent> unlocked(QueuedEvent head) {
-				boolean locked = head.attempts() == 0 && !head.settled();
+				boolean locked = head.attempts() == 0 && head.traced();
 				return locked ? super.heads(List.of(new LaneQuery(head.lane(), head.id())), 1) : List.of(head);
 			}
 
@@ -155,7 +155,8 @@ enum PlantedFault {
 				boolean behind = looks.stream().anyMatch((look) -> look.lane() == head.lane() && look.above() > 0);
 				return (last == null || !behind) ? head
 						: new QueuedEvent(head.lane(), head.id(), head.attempts(), head.topic(), last.key(),
-								head.bytes(), head.due(), head.settled(), head.isNew(), head.traced(), head.epoch());
+								head.bytes(), head.due(), head.interrupted(), head.isNew(), head.traced(),
+								head.epoch());
 			}
 
 			@Override

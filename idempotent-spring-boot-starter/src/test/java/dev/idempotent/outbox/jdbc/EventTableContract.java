@@ -122,7 +122,7 @@ abstract class EventTableContract extends EventTableSteps {
 		LaneQuery behind = new LaneQuery(rows.get(0).lane(), rows.get(0).id());
 		assertThat(table().heads(List.of(behind), 1))
 			.usingRecursiveFieldByFieldElementComparatorIgnoringFields("epoch", "bytes", "isNew")
-			.containsExactly(new QueuedEvent(rows.get(0).lane(), rows.get(1).id(), 0, TOPIC, "one", 1, true, true,
+			.containsExactly(new QueuedEvent(rows.get(0).lane(), rows.get(1).id(), 0, TOPIC, "one", 1, true, false,
 					false, false, null));
 	}
 
@@ -138,12 +138,12 @@ abstract class EventTableContract extends EventTableSteps {
 	void claimsARowUntilItsLeaseEnds() {
 		append("one");
 		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(1);
-		assertThat(heads()).extracting(QueuedEvent::due, QueuedEvent::attempts, QueuedEvent::settled)
-			.containsExactly(tuple(false, 1, false));
+		assertThat(heads()).extracting(QueuedEvent::due, QueuedEvent::attempts, QueuedEvent::interrupted)
+			.containsExactly(tuple(false, 1, true));
 		assertThat(claim()).isEmpty();
 		endLeases();
-		assertThat(heads()).extracting(QueuedEvent::due, QueuedEvent::attempts, QueuedEvent::settled)
-			.containsExactly(tuple(true, 1, false));
+		assertThat(heads()).extracting(QueuedEvent::due, QueuedEvent::attempts, QueuedEvent::interrupted)
+			.containsExactly(tuple(true, 1, true));
 		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(2);
 	}
 
@@ -379,13 +379,13 @@ abstract class EventTableContract extends EventTableSteps {
 	void givesTheAttemptOfAReleasedEventBack() {
 		append("one");
 		assertThat(table().release(claim())).isOne();
-		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::settled)
-			.containsExactly(tuple(0, true, true));
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::interrupted)
+			.containsExactly(tuple(0, true, false));
 		table().postpone(failures(claim(), "broken"));
 		endLeases();
 		assertThat(table().release(claim())).isOne();
-		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::settled)
-			.containsExactly(tuple(1, true, true));
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::interrupted)
+			.containsExactly(tuple(1, true, false));
 	}
 
 	@Test
@@ -393,13 +393,13 @@ abstract class EventTableContract extends EventTableSteps {
 		append("one", "two");
 		assertThat(table().postpone(List.of(new Failure(claim().get(0), "broken", LEASE)))).isOne();
 		assertThat(heads()).extracting(QueuedEvent::due).containsExactlyInAnyOrder(false, false);
-		assertThat(heads()).extracting(QueuedEvent::settled).containsExactlyInAnyOrder(true, false);
+		assertThat(heads()).extracting(QueuedEvent::interrupted).containsExactlyInAnyOrder(true, false);
 		assertThat(template().queryForList("select last_error from " + events() + " where last_error is not null",
 				String.class))
 			.containsExactly("broken");
 		endLeases();
 		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(2, 2);
-		assertThat(heads()).extracting(QueuedEvent::settled).containsOnly(false);
+		assertThat(heads()).extracting(QueuedEvent::interrupted).containsOnly(true);
 	}
 
 	@Test
@@ -445,8 +445,8 @@ abstract class EventTableContract extends EventTableSteps {
 		List<Row> moved = table().moveDelayed(10);
 		assertThat(table().moveDelayed(10)).isEmpty();
 		assertThat(moved).extracting(Row::topic).containsExactly(TOPIC);
-		assertThat(heads()).extracting(QueuedEvent::lane, QueuedEvent::id, QueuedEvent::due, QueuedEvent::settled)
-			.containsExactly(tuple(moved.get(0).lane(), moved.get(0).id(), true, true));
+		assertThat(heads()).extracting(QueuedEvent::lane, QueuedEvent::id, QueuedEvent::due, QueuedEvent::interrupted)
+			.containsExactly(tuple(moved.get(0).lane(), moved.get(0).id(), true, false));
 		assertThat(types(claim())).containsExactly("soon");
 		assertThat(typesIn(fixture().tables().delayed())).containsExactly("late");
 	}
@@ -566,7 +566,7 @@ abstract class EventTableContract extends EventTableSteps {
 			.containsExactly(List.of(), 1, Duration.ZERO);
 		assertThat(claim()).isEmpty();
 		endLeases();
-		assertThat(heads()).extracting(QueuedEvent::settled).containsExactly(true);
+		assertThat(heads()).extracting(QueuedEvent::interrupted).containsExactly(false);
 		assertThat(claim()).hasSize(1);
 	}
 

@@ -73,7 +73,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		assertThat(found).usingRecursiveComparison().ignoringFields("epoch").isEqualTo(heads().get(0));
 		ClaimedEvent claim = claim(List.of(found)).get(0);
 		endLeases();
-		assertThat(alone()).extracting(QueuedEvent::attempts, QueuedEvent::settled).containsExactly(1, false);
+		assertThat(alone()).extracting(QueuedEvent::attempts, QueuedEvent::interrupted).containsExactly(1, true);
 		table().postpone(failures(List.of(claim), "broken"));
 		endLeases();
 		assertThat(claim(List.of(alone()))).extracting((again) -> again.event().attempts()).containsExactly(2);
@@ -176,14 +176,14 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		append(handled("one"));
 		assertThat(table().release(claim())).isOne();
 		assertThat(heads())
-			.extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::settled, QueuedEvent::isNew)
-			.containsExactly(tuple(0, true, true, false));
+			.extracting(QueuedEvent::attempts, QueuedEvent::due, QueuedEvent::interrupted, QueuedEvent::isNew)
+			.containsExactly(tuple(0, true, false, false));
 		assertThat(alone().isNew()).isFalse();
 		assertThat(alone().traced()).isFalse();
 		assertThat(inTransaction(() -> lock(heads().get(0)))).isEmpty();
 		table().postpone(List.of(new Failure(claim().get(0), "not counted", Duration.ZERO, false)));
-		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::settled, QueuedEvent::isNew)
-			.containsExactly(tuple(0, true, false));
+		assertThat(heads()).extracting(QueuedEvent::attempts, QueuedEvent::interrupted, QueuedEvent::isNew)
+			.containsExactly(tuple(0, false, false));
 		assertThat(inTransaction(() -> lock(heads().get(0)))).isEmpty();
 	}
 
@@ -255,7 +255,7 @@ class PostgresEventTableIntegrationTests extends EventTableContract {
 		assertThat(table().showsLocks()).isTrue();
 		append(handled("claimed"));
 		QueuedEvent head = heads().get(0);
-		QueuedEvent other = new QueuedEvent(head.lane(), head.id(), 0, "handlers:other", null, 0, true, true, true,
+		QueuedEvent other = new QueuedEvent(head.lane(), head.id(), 0, "handlers:other", null, 0, true, false, true,
 				false, null);
 		assertThat(inTransaction(() -> lock(other))).isEmpty();
 		List<ClaimedEvent> claims = claim(List.of(head));

@@ -103,7 +103,7 @@ class HandlerBatchesTests {
 				IntStream.range(0, events).mapToObj(HandlerBatchesTests::claim).toList());
 		List<Integer> failed = new ArrayList<>();
 		for (int round = 0; round < 100 && !left.isEmpty(); round++) {
-			List<ClaimedEvent> next = left.stream().filter((claim) -> !own.isSuspect(claim.place())).toList();
+			List<ClaimedEvent> next = left.stream().filter((claim) -> !own.isUnresolved(claim.place())).toList();
 			List<ClaimedEvent> claims = next.isEmpty() ? List.of(left.get(0)) : next;
 			this.handler.calls.clear();
 			List<Outcome> outcomes = own.handle(claims, () -> this.handler.calls.size() < callsInTime);
@@ -127,7 +127,7 @@ class HandlerBatchesTests {
 		List<Outcome> outcomes = this.batches.handle(claims, () -> this.handler.calls.size() < 3);
 		assertThat(outcomes.get(0)).isInstanceOf(Outcome.Retry.class);
 		assertThat(outcomes.subList(1, 4)).containsOnly(BatchSettlement.NOT_SENT);
-		assertThat(claims).noneMatch((claim) -> this.batches.isSuspect(claim.place()));
+		assertThat(claims).noneMatch((claim) -> this.batches.isUnresolved(claim.place()));
 	}
 
 	@Test
@@ -136,9 +136,9 @@ class HandlerBatchesTests {
 		List<ClaimedEvent> claims = List.of(claim(1), claim(2));
 		assertThat(this.batches.handle(claims, () -> this.handler.calls.isEmpty()))
 			.containsOnly(BatchSettlement.NOT_SENT);
-		assertThat(claims).allMatch((claim) -> this.batches.isSuspect(claim.place()));
+		assertThat(claims).allMatch((claim) -> this.batches.isUnresolved(claim.place()));
 		claims.forEach((claim) -> assertThat(this.batches.handle(List.of(claim), () -> true)).hasSize(1));
-		assertThat(claims).map((claim) -> this.batches.isSuspect(claim.place())).containsExactly(true, false);
+		assertThat(claims).map((claim) -> this.batches.isUnresolved(claim.place())).containsExactly(true, false);
 	}
 
 	@Test

@@ -57,7 +57,7 @@ abstract class HandlerWorkersRules {
 
 	private final List<Thread> threads = new ArrayList<>();
 
-	private final List<PublisherWorkers> instances = new ArrayList<>();
+	private final List<HandlerWorkers> instances = new ArrayList<>();
 
 	private final Handler handler = new Handler();
 
@@ -69,7 +69,7 @@ abstract class HandlerWorkersRules {
 	@AfterEach
 	void close() throws InterruptedException {
 		this.handler.free.countDown();
-		this.instances.forEach(PublisherWorkers::abandon);
+		this.instances.forEach(HandlerWorkers::abandon);
 		for (Thread thread : this.threads) {
 			thread.join();
 		}
@@ -83,10 +83,10 @@ abstract class HandlerWorkersRules {
 		return new Claims(shop.bean(DataSource.class));
 	}
 
-	private PublisherWorkers workers(EventTable table) {
-		PublisherWorkers workers = new PublisherWorkers(this.handler,
+	private HandlerWorkers workers(EventTable table) {
+		HandlerWorkers workers = new HandlerWorkers(this.handler,
 				new Rules(table, (topic) -> false, new TestSettings(), (event, reason) -> Optional.empty()),
-				PausedTopicsTests.none(), new SuspectTurn(), new OutboxObserver() {
+				PausedTopicsTests.none(), new RecoveryTurn(), new OutboxObserver() {
 				}, (failure) -> {
 				}, () -> {
 				});
@@ -94,7 +94,7 @@ abstract class HandlerWorkersRules {
 		return workers;
 	}
 
-	private Thread start(PublisherWorkers workers) {
+	private Thread start(HandlerWorkers workers) {
 		return start(() -> deliver(workers));
 	}
 
@@ -105,7 +105,7 @@ abstract class HandlerWorkersRules {
 		return thread;
 	}
 
-	private static void deliver(PublisherWorkers workers) {
+	private static void deliver(HandlerWorkers workers) {
 		try {
 			boolean unused = workers.deliverWoken();
 		}
@@ -117,7 +117,7 @@ abstract class HandlerWorkersRules {
 	/**
 	 * Starts workers that wait while the first one claims.
 	 */
-	private void startOthers(PublisherWorkers workers, int count) {
+	private void startOthers(HandlerWorkers workers, int count) {
 		List<Thread> others = IntStream.range(0, count).mapToObj((i) -> start(workers)).toList();
 		others.forEach((thread) -> await().until(() -> thread.getState() == Thread.State.TIMED_WAITING));
 	}
@@ -138,7 +138,7 @@ abstract class HandlerWorkersRules {
 		return rows;
 	}
 
-	private static void wake(PublisherWorkers workers, List<Row> rows) {
+	private static void wake(HandlerWorkers workers, List<Row> rows) {
 		rows.forEach((row) -> assertThat(workers.wake(new LaneSignal(row.lane(), row.id(), row.topic(), 0))).isTrue());
 	}
 
@@ -157,7 +157,7 @@ abstract class HandlerWorkersRules {
 	@Test
 	void claimARowForEachFreeWorkerByOneStatement() {
 		Claims table = open();
-		PublisherWorkers workers = workers(table);
+		HandlerWorkers workers = workers(table);
 		this.handler.slow.add("slow");
 		wake(workers, append(table, "slow"));
 		table.block();
@@ -178,7 +178,7 @@ abstract class HandlerWorkersRules {
 	@Test
 	void claimARowAloneWhoseLastAttemptDidNotEnd() {
 		Claims table = open();
-		PublisherWorkers workers = workers(table);
+		HandlerWorkers workers = workers(table);
 		List<Row> rows = append(table, "a", "b", "c");
 		this.shops.get(0)
 			.database()
@@ -204,7 +204,7 @@ abstract class HandlerWorkersRules {
 	@Test
 	void claimNothingOfAnotherHandlerWithWhichTheyShareALane() {
 		Claims table = open();
-		PublisherWorkers workers = workers(table);
+		HandlerWorkers workers = workers(table);
 		List<Row> rows = appendTo(table, "key", "a", "b");
 		this.shops.get(0)
 			.database()
@@ -224,7 +224,7 @@ abstract class HandlerWorkersRules {
 	@Test
 	void giveAttemptsBackThatHaveNotBegunWhenTheyStop() {
 		Claims table = open();
-		PublisherWorkers workers = workers(table);
+		HandlerWorkers workers = workers(table);
 		claimForThree(table, workers, append(table, "a", "b", "c"));
 		workers.abandon();
 		table.release();
@@ -237,7 +237,7 @@ abstract class HandlerWorkersRules {
 	void beginNothingAfterHalfOfTheLease() {
 		this.handler.lease = Duration.ofMillis(200);
 		Claims table = open();
-		PublisherWorkers workers = workers(table);
+		HandlerWorkers workers = workers(table);
 		wake(workers, append(table, "late"));
 		table.block();
 		start(workers);
@@ -258,7 +258,7 @@ abstract class HandlerWorkersRules {
 		this.handler.lease = Duration.ofSeconds(1);
 		this.handler.slow.add("slow");
 		Claims table = open();
-		PublisherWorkers workers = workers(table);
+		HandlerWorkers workers = workers(table);
 		List<Row> rows = append(table, "slow");
 		this.handler.unclaimed = unclaimed;
 		wake(workers, rows);
@@ -270,7 +270,7 @@ abstract class HandlerWorkersRules {
 		wake(workers, rows);
 		start(workers);
 		this.handler.lease = Duration.ofMinutes(10);
-		PublisherWorkers second = workers(open());
+		HandlerWorkers second = workers(open());
 		await().until(() -> !this.threads.get(1).isAlive() || this.handler.hanging.size() > 1);
 		assertThat(this.handler.hanging).hasSize(1);
 		wake(workers, append(table, "a"));
@@ -284,7 +284,7 @@ abstract class HandlerWorkersRules {
 	/**
 	 * Blocks behind the claim, before any of the rows is handled.
 	 */
-	private void claimForThree(Claims table, PublisherWorkers workers, List<Row> rows) {
+	private void claimForThree(Claims table, HandlerWorkers workers, List<Row> rows) {
 		table.block();
 		wake(workers, append(table, "first"));
 		start(workers);
@@ -305,7 +305,7 @@ abstract class HandlerWorkersRules {
 	void goOnBesideAClaimThatIsNotAnswered() {
 		this.handler.lease = Duration.ofSeconds(1);
 		Claims table = open();
-		PublisherWorkers workers = workers(table);
+		HandlerWorkers workers = workers(table);
 		wake(workers, append(table, "unanswered"));
 		table.block();
 		start(workers);
@@ -344,7 +344,7 @@ abstract class HandlerWorkersRules {
 		assertThat(handled).hasSize(20).allSatisfy((key, events) -> assertThat(events).containsExactly(types));
 	}
 
-	private static void deliverAll(PublisherWorkers workers) {
+	private static void deliverAll(HandlerWorkers workers) {
 		while (workers.isUnfinished()) {
 			try {
 				deliver(workers);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * end. If that event ends the process, none of the others has used up another attempt. An
  * event that takes longer than its lease no longer keeps the others waiting.
  */
-final class SuspectTurn {
+final class RecoveryTurn {
 
 	private static final int MAX_WAITING = 100;
 
