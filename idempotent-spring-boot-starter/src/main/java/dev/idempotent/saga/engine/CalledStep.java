@@ -68,7 +68,7 @@ final class CalledStep {
 			requireRetry(entry, "The outcome of the step '" + entry.name() + "' is unknown", null);
 			return begin(entry);
 		}
-		requireRemembered(entry, this.run.age(entry.name()));
+		requireRemembered(entry, this.run.journal().age(entry.name()));
 		if (withoutKey(0).equals(entry.call())) {
 			// This run has recorded that, and makes another attempt.
 			this.run.write(entry.called(null));
@@ -105,7 +105,7 @@ final class CalledStep {
 		if (JournalEntry.ONCE_RETRIED.equals(entry.call())) {
 			return;
 		}
-		this.run.keep(entry.called(JournalEntry.ONCE_REPORTED));
+		this.run.journal().keep(entry.called(JournalEntry.ONCE_REPORTED));
 		String advice = (entry.state() == StepState.COMPENSATING)
 				? "has undone the action. If it has, skip the step. Otherwise retry the saga: the undo is called again"
 				: "has done the action. If it has not, retry the saga: the action is called again. Otherwise abort the "
@@ -129,7 +129,7 @@ final class CalledStep {
 				requireObservedCall(entry, context, this.call.actionTakesKey(), null);
 				this.call.requireJudgedCall(context);
 				warnOfUnobservedCall(entry, context);
-				return this.run.keep(done(entry, value));
+				return this.run.journal().keep(done(entry, value));
 			}
 			catch (RunAbortedError ex) {
 				throw remembered(entry, context, ex);
@@ -137,7 +137,7 @@ final class CalledStep {
 			catch (Throwable ex) {
 				this.call.requireOneCall(context);
 				requireObservedCall(entry, context, this.call.actionTakesKey(), ex);
-				return this.run.keep(refused(entry, ex, context, first));
+				return this.run.journal().keep(refused(entry, ex, context, first));
 			}
 		});
 	}
@@ -162,7 +162,7 @@ final class CalledStep {
 			String made = context.singleCall();
 			String call = (made == null && !context.isRepeated()) ? withoutKey(0) : made;
 			if (call != null && !call.equals(entry.call())) {
-				this.run.keep(entry.called(call));
+				this.run.journal().keep(entry.called(call));
 			}
 		}
 		return left;
@@ -218,33 +218,29 @@ final class CalledStep {
 	private JournalEntry refused(JournalEntry entry, Throwable failure, IdempotencyContext context, boolean first) {
 		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), OutageLog.printable(failure));
 		String reason = this.failures.describe(failure);
-		StepVerdict verdict = this.call.verdictOfAction(failure, this.failures.statusOf(failure), context, first);
-		boolean unseen = verdict == StepVerdict.REFUSED && lacksEarlierCall(entry, context, first);
-		return switch (unseen ? StepVerdict.UNKNOWN : verdict) {
+		boolean repeatsCall = !first && context.isRepeated() && mayHaveCalled(entry);
+		return switch (this.call.verdictOfAction(failure, this.failures.statusOf(failure), context, first,
+				repeatsCall)) {
 			case REFUSED -> entry.refused(reason);
 			case HALT -> throw new RunAbortedError(Cause.HALT,
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
-			case DONE, ALREADY_UNDONE, UNKNOWN -> throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN,
-					"The outcome of the step '" + entry.name() + "' is unknown: " + reason + advice(context, unseen),
-					failure));
+			case DONE, ALREADY_UNDONE, UNKNOWN ->
+				throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN, "The outcome of the step '"
+						+ entry.name() + "' is unknown: " + reason + advice(context, repeatsCall), failure));
 		};
 	}
 
 	/**
-	 * Whether this attempt has made no call although an earlier one may have made it.
-	 * Then its exception says nothing of that call, unless it is that of a client that is
-	 * not observed.
+	 * Whether an earlier attempt may have made a call that is observed. The exception of
+	 * a client that is not observed tells of its call by itself.
 	 */
-	private boolean lacksEarlierCall(JournalEntry entry, IdempotencyContext context, boolean first) {
-		if (first || !context.isRepeated() || context.calls().made() > 0) {
-			return false;
-		}
+	private boolean mayHaveCalled(JournalEntry entry) {
 		String earlier = entry.call();
 		return this.failures.requiresObservedCalls() || (earlier != null && !earlier.startsWith(WITHOUT_KEY));
 	}
 
-	private String advice(IdempotencyContext context, boolean unseen) {
-		if (unseen) {
+	private String advice(IdempotencyContext context, boolean repeatsCall) {
+		if (repeatsCall && context.calls().made() == 0) {
 			return ". No call was observed in this attempt, but an earlier attempt may have made its call";
 		}
 		return (this.call.isCancelledByKey() && context.calls().keyed() == 0)
@@ -298,10 +294,10 @@ final class CalledStep {
 			return beginOnlyUndo(entry);
 		}
 		if (!entry.isDone()) {
-			requireRemembered(entry, this.run.age(entry.name()));
+			requireRemembered(entry, this.run.journal().age(entry.name()));
 		}
 		if (entry.state() == StepState.COMPENSATING) {
-			requireRemembered(entry, this.run.compensatingFor(entry.name()));
+			requireRemembered(entry, this.run.journal().compensatingFor(entry.name()));
 		}
 		else {
 			this.run.write(entry.in(StepState.COMPENSATING));
@@ -351,7 +347,7 @@ final class CalledStep {
 				requireObservedCall(entry, context, this.call.undoTakesKey(), ex);
 				requireUndone(entry, context, ex);
 			}
-			return this.run.keep(entry.in(StepState.COMPENSATED));
+			return this.run.journal().keep(entry.in(StepState.COMPENSATED));
 		});
 	}
 
@@ -383,7 +379,7 @@ final class CalledStep {
 			return;
 		}
 		if (verdict == StepVerdict.REFUSED) {
-			this.run.keep(entry.undoRefused());
+			this.run.journal().keep(entry.undoRefused());
 		}
 		throw remembered(entry.in(StepState.COMPENSATING), context,
 				new RunAbortedError((verdict == StepVerdict.UNKNOWN) ? Cause.UNKNOWN : Cause.HALT,

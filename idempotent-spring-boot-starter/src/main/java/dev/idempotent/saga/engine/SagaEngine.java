@@ -100,7 +100,7 @@ public final class SagaEngine implements AutoCloseable {
 	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
 			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers,
 			ThreadFactory threads) {
-		this.resources = new SagaRun.Resources(store, transactions, settings, failures, encryption,
+		this.resources = new SagaRun.Resources(store, transactions, settings, failures, new SagaRun.Values(encryption),
 				new Observers<>(observers, logger, "A SagaObserver", "its observation is missing"),
 				ConcurrentHashMap.newKeySet());
 		this.workers = new SagaWorkers(settings, threads, this::takeOverDue, this::resume);
@@ -242,7 +242,7 @@ public final class SagaEngine implements AutoCloseable {
 		IdempotencyKey id = stored.owner().id();
 		return switch (stored.status()) {
 			case COMPLETED -> definition.readResult(
-					this.resources.unseal(Objects.requireNonNull(stored.result()), id, SagaRun.Resources.RESULT));
+					this.resources.values().unseal(Objects.requireNonNull(stored.result()), id, SagaRun.Values.RESULT));
 			case COMPENSATED ->
 				throw new SagaCompensatedException(id, Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
 			case HALTED -> throw new SagaHaltedException(id);
@@ -332,7 +332,7 @@ public final class SagaEngine implements AutoCloseable {
 			SagaStatus status) {
 		SagaSettings settings = this.resources.settings();
 		return new NewSaga(SagaOwner.first(id), definition.name(), status, settings.process(), fingerprint,
-				this.resources.seal(arguments, id, SagaRun.Resources.ARGUMENTS), settings.lease(),
+				this.resources.values().seal(arguments, id, SagaRun.Values.ARGUMENTS), settings.lease(),
 				definition.timeout());
 	}
 

@@ -178,7 +178,7 @@ final class SagaExecution {
 	 * @throws RunAbortedError if another step is recorded in its place
 	 */
 	private @Nullable JournalEntry recorded(StepCall<?> call) {
-		JournalEntry recorded = this.run.at(this.reached.size() + 1);
+		JournalEntry recorded = this.run.journal().at(this.reached.size() + 1);
 		if (recorded == null || recorded.name().equals(call.name())) {
 			return recorded;
 		}
@@ -213,7 +213,7 @@ final class SagaExecution {
 		}
 		requireRunning();
 		requireRecordable(call);
-		JournalEntry entry = this.run.begin(call.name(), kind);
+		JournalEntry entry = this.run.journal().begin(call.name(), kind);
 		return kind.isTransactional() ? new TransactionalStep(this.run, call).act(entry)
 				: new CalledStep(this.run, call).begin(entry);
 	}
@@ -273,7 +273,7 @@ final class SagaExecution {
 	 * Returns whether the method has registered all undo actions that are needed.
 	 */
 	boolean canUndo() {
-		return this.run.toUndo().stream().allMatch((entry) -> this.reached.containsKey(entry.name()));
+		return this.run.journal().toUndo().stream().allMatch((entry) -> this.reached.containsKey(entry.name()));
 	}
 
 	/**
@@ -284,7 +284,7 @@ final class SagaExecution {
 	 */
 	void undo() {
 		RunAbortedError first = null;
-		for (JournalEntry entry : this.run.toUndo()) {
+		for (JournalEntry entry : this.run.journal().toUndo()) {
 			requireRunning();
 			if (first == null) {
 				first = undo(entry);
@@ -341,7 +341,7 @@ final class SagaExecution {
 	 * Returns the first recorded step that was not reached, or {@code null}.
 	 */
 	@Nullable String missedStep() {
-		JournalEntry next = this.run.at(this.reached.size() + 1);
+		JournalEntry next = this.run.journal().at(this.reached.size() + 1);
 		return (next != null) ? next.name() : null;
 	}
 

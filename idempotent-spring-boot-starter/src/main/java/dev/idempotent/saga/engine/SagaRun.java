@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import dev.idempotent.concurrent.Observers;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadCipherException;
 import dev.idempotent.encryption.PayloadEncryption;
@@ -28,15 +29,13 @@ import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
-import dev.idempotent.concurrent.Observers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * One run of a saga by one owner: its status, and its journal as the owner knows it. The
- * journal is what is stored, and the outcomes that are written with the next write. Used
- * by one thread, except for what its renewal reads.
+ * One run of a saga by one owner: its status, its journal, and the time limit of the call
+ * in progress. Used by one thread, except for what its renewal reads.
  */
 final class SagaRun {
 
@@ -59,13 +58,7 @@ final class SagaRun {
 
 	private final long startedAt;
 
-	private final List<JournalEntry> entries = new ArrayList<>();
-
-	private final Set<Integer> unwritten = new LinkedHashSet<>();
-
-	private final Map<String, Long> begun = new HashMap<>();
-
-	private final Map<String, Long> compensating = new HashMap<>();
+	private final Journal journal = new Journal();
 
 	private int steps;
 
@@ -122,90 +115,8 @@ final class SagaRun {
 		this.unfit = saga.unfit();
 		this.reason = Objects.requireNonNullElse(saga.reason(), DEADLINE);
 		if (this.flaw == null) {
-			saga.journal().forEach(this::restore);
+			saga.journal().forEach((step) -> this.journal.restore(step, this.progressAt));
 		}
-	}
-
-	private void restore(StoredStep step) {
-		JournalEntry entry = step.entry();
-		put(entry);
-		this.begun.put(entry.name(), this.progressAt - step.age().toNanos());
-		if (entry.state() == StepState.COMPENSATING) {
-			this.compensating.put(entry.name(), this.progressAt - step.compensatingFor().toNanos());
-		}
-	}
-
-	/**
-	 * Returns the step that was begun in a place, counted from 1, or {@code null}.
-	 */
-	@Nullable JournalEntry at(int place) {
-		return (place <= this.entries.size()) ? this.entries.get(place - 1) : null;
-	}
-
-	/**
-	 * Returns a new entry in the next place.
-	 */
-	JournalEntry begin(String step, StepKind kind) {
-		return new JournalEntry(step, this.entries.size() + 1, kind, StepState.ACTING, null, null, 0, null);
-	}
-
-	/**
-	 * Keeps a change of an entry until the next write.
-	 */
-	JournalEntry keep(JournalEntry entry) {
-		put(entry);
-		this.unwritten.add(entry.number());
-		return entry;
-	}
-
-	/**
-	 * Returns what the next write contains.
-	 * @param more changes that are not kept yet, or that replace kept ones
-	 */
-	List<JournalEntry> unwritten(JournalEntry... more) {
-		Map<Integer, JournalEntry> written = new LinkedHashMap<>();
-		this.unwritten.forEach((number) -> written.put(number, this.entries.get(number - 1)));
-		for (JournalEntry entry : more) {
-			written.put(entry.number(), entry);
-		}
-		return List.copyOf(written.values());
-	}
-
-	/**
-	 * Returns the entries that must still be undone, the last one first.
-	 */
-	List<JournalEntry> toUndo() {
-		List<JournalEntry> all = new ArrayList<>(this.entries);
-		all.removeIf((entry) -> !entry.isToUndo());
-		Collections.reverse(all);
-		return all;
-	}
-
-	/**
-	 * Returns the time since a step began; zero if that is not written.
-	 */
-	Duration age(String step) {
-		return since(this.begun.get(step));
-	}
-
-	/**
-	 * Returns the time since the undo of a step began; zero if that is not written.
-	 */
-	Duration compensatingFor(String step) {
-		return since(this.compensating.get(step));
-	}
-
-	private void put(JournalEntry entry) {
-		if (entry.number() > this.entries.size()) {
-			this.entries.add(entry);
-		}
-		else {
-			this.entries.set(entry.number() - 1, entry);
-		}
-	}
-
-	private static Duration since(@Nullable Long nanos) {
-		return (nanos != null) ? Duration.ofNanos(System.nanoTime() - nanos) : Duration.ZERO;
 	}
 
 	/**
@@ -216,7 +127,7 @@ final class SagaRun {
 	 */
 	void write(JournalEntry... more) {
 		boolean first = this.presence == Presence.ABSENT;
-		List<JournalEntry> written = unwritten(more);
+		List<JournalEntry> written = this.journal.unwritten(more);
 		int next = first ? written.stream().mapToInt(JournalEntry::number).max().orElse(0) : nextSteps();
 		boolean done;
 		try {
@@ -242,14 +153,7 @@ final class SagaRun {
 	void written(int newSteps, List<JournalEntry> written) {
 		this.steps = newSteps;
 		long now = System.nanoTime();
-		for (JournalEntry entry : written) {
-			put(entry);
-			this.begun.putIfAbsent(entry.name(), now);
-			if (entry.state() == StepState.COMPENSATING) {
-				this.compensating.putIfAbsent(entry.name(), now);
-			}
-		}
-		this.unwritten.clear();
+		this.journal.written(written, now);
 		this.presence = Presence.STORED;
 		this.progressAt = now;
 		this.advanced = true;
@@ -262,7 +166,7 @@ final class SagaRun {
 	void compensate(String because) {
 		this.reason = because;
 		this.status = SagaStatus.COMPENSATING;
-		written(this.steps, unwritten());
+		written(this.steps, this.journal.unwritten());
 	}
 
 	/**
@@ -354,7 +258,7 @@ final class SagaRun {
 	JournalEntry done(JournalEntry entry, Type type, @Nullable Object result) {
 		byte[] written = this.definition.writeStepResult(type, result);
 		@Nullable Object unused = this.definition.readStepResult(type, written);
-		return entry.done(this.resources.seal(written, id(), placeOf(entry)));
+		return entry.done(this.resources.values().seal(written, id(), Values.resultOf(entry.name())));
 	}
 
 	/**
@@ -363,8 +267,8 @@ final class SagaRun {
 	 */
 	@Nullable Object resultOf(JournalEntry entry, Type type) {
 		try {
-			return this.definition.readStepResult(type,
-					this.resources.unseal(Objects.requireNonNull(entry.result()), id(), placeOf(entry)));
+			return this.definition.readStepResult(type, this.resources.values()
+				.unseal(Objects.requireNonNull(entry.result()), id(), Values.resultOf(entry.name())));
 		}
 		catch (SagaDefinition.UnreadableException ex) {
 			throw new RunAbortedError(Cause.UNFIT,
@@ -373,12 +277,12 @@ final class SagaRun {
 		}
 	}
 
-	private static String placeOf(JournalEntry entry) {
-		return "step:" + entry.name();
-	}
-
 	Resources resources() {
 		return this.resources;
+	}
+
+	Journal journal() {
+		return this.journal;
 	}
 
 	SagaStore store() {
@@ -406,7 +310,7 @@ final class SagaRun {
 	 * @throws SagaDefinition.UnreadableException if they cannot be read
 	 */
 	byte[] arguments() {
-		return this.resources.unseal(this.arguments, id(), Resources.ARGUMENTS);
+		return this.resources.values().unseal(this.arguments, id(), Values.ARGUMENTS);
 	}
 
 	/**
@@ -494,34 +398,129 @@ final class SagaRun {
 	}
 
 	/**
-	 * A call that is in progress.
+	 * The steps of a saga as its owner knows them: what is stored, and the outcomes that
+	 * the next write stores. Not safe for use by several threads.
 	 */
-	private record TimedCall(String step, Duration limit, long startedAt, Thread thread) {
+	static final class Journal {
+
+		private final List<JournalEntry> entries = new ArrayList<>();
+
+		private final Set<Integer> unwritten = new LinkedHashSet<>();
+
+		private final Map<String, Long> begun = new HashMap<>();
+
+		private final Map<String, Long> compensating = new HashMap<>();
+
+		/**
+		 * Adds a step that was read from the store.
+		 * @param now the {@link System#nanoTime()} at which it was read
+		 */
+		void restore(StoredStep step, long now) {
+			JournalEntry entry = step.entry();
+			put(entry);
+			this.begun.put(entry.name(), now - step.age().toNanos());
+			if (entry.state() == StepState.COMPENSATING) {
+				this.compensating.put(entry.name(), now - step.compensatingFor().toNanos());
+			}
+		}
+
+		/**
+		 * Returns the step that was begun in a place, counted from 1, or {@code null}.
+		 */
+		@Nullable JournalEntry at(int place) {
+			return (place <= this.entries.size()) ? this.entries.get(place - 1) : null;
+		}
+
+		/**
+		 * Returns a new entry in the next place.
+		 */
+		JournalEntry begin(String step, StepKind kind) {
+			return new JournalEntry(step, this.entries.size() + 1, kind, StepState.ACTING, null, null, 0, null);
+		}
+
+		/**
+		 * Keeps a change of an entry until the next write.
+		 */
+		JournalEntry keep(JournalEntry entry) {
+			put(entry);
+			this.unwritten.add(entry.number());
+			return entry;
+		}
+
+		/**
+		 * Returns what the next write contains.
+		 * @param more changes that are not kept yet, or that replace kept ones
+		 */
+		List<JournalEntry> unwritten(JournalEntry... more) {
+			Map<Integer, JournalEntry> written = new LinkedHashMap<>();
+			this.unwritten.forEach((number) -> written.put(number, this.entries.get(number - 1)));
+			for (JournalEntry entry : more) {
+				written.put(entry.number(), entry);
+			}
+			return List.copyOf(written.values());
+		}
+
+		/**
+		 * Records a write that has been committed.
+		 * @param now its {@link System#nanoTime()}
+		 */
+		void written(List<JournalEntry> written, long now) {
+			for (JournalEntry entry : written) {
+				put(entry);
+				this.begun.putIfAbsent(entry.name(), now);
+				if (entry.state() == StepState.COMPENSATING) {
+					this.compensating.putIfAbsent(entry.name(), now);
+				}
+			}
+			this.unwritten.clear();
+		}
+
+		/**
+		 * Returns the entries that must still be undone, the last one first.
+		 */
+		List<JournalEntry> toUndo() {
+			List<JournalEntry> all = new ArrayList<>(this.entries);
+			all.removeIf((entry) -> !entry.isToUndo());
+			Collections.reverse(all);
+			return all;
+		}
+
+		/**
+		 * Returns the time since a step began; zero if that is not written.
+		 */
+		Duration age(String step) {
+			return since(this.begun.get(step));
+		}
+
+		/**
+		 * Returns the time since the undo of a step began; zero if that is not written.
+		 */
+		Duration compensatingFor(String step) {
+			return since(this.compensating.get(step));
+		}
+
+		private void put(JournalEntry entry) {
+			if (entry.number() > this.entries.size()) {
+				this.entries.add(entry);
+			}
+			else {
+				this.entries.set(entry.number() - 1, entry);
+			}
+		}
+
+		private static Duration since(@Nullable Long nanos) {
+			return (nanos != null) ? Duration.ofNanos(System.nanoTime() - nanos) : Duration.ZERO;
+		}
+
 	}
 
 	/**
-	 * Whether the saga is stored.
-	 */
-	enum Presence {
-
-		ABSENT, UNKNOWN, STORED
-
-	}
-
-	/**
-	 * What all runs of an engine share.
+	 * The stored form of the arguments and results of sagas: one byte that states whether
+	 * the rest is encrypted, and the rest, which is bound to its saga and its place.
 	 *
-	 * @param store the journal of all sagas
-	 * @param transactions the transactions of steps, on the database of the journal
-	 * @param settings the settings
-	 * @param failures classifies exceptions
-	 * @param encryption protects arguments and results
-	 * @param observers observe the sagas
-	 * @param unobserved the sagas that were warned of because no call was observed
+	 * @param encryption protects the values
 	 */
-	record Resources(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
-			FailureClassifier failures, PayloadEncryption encryption, Observers<SagaObserver> observers,
-			Set<String> unobserved) {
+	record Values(PayloadEncryption encryption) {
 
 		/**
 		 * The place of the arguments.
@@ -538,8 +537,14 @@ final class SagaRun {
 		private static final byte ENCRYPTED = 2;
 
 		/**
-		 * Returns the stored form of arguments or a result: one byte that states whether
-		 * the rest is encrypted, and the rest, which is bound to its saga and its place.
+		 * The place of the result of a step.
+		 */
+		static String resultOf(String step) {
+			return "step:" + step;
+		}
+
+		/**
+		 * Returns the stored form of a value.
 		 */
 		byte[] seal(byte[] plain, IdempotencyKey id, String place) {
 			PayloadCipher cipher = this.encryption.cipher();
@@ -576,6 +581,36 @@ final class SagaRun {
 			return PayloadEncryption.context("saga", id.digest(), place);
 		}
 
+	}
+
+	/**
+	 * A call that is in progress.
+	 */
+	private record TimedCall(String step, Duration limit, long startedAt, Thread thread) {
+	}
+
+	/**
+	 * Whether the saga is stored.
+	 */
+	enum Presence {
+
+		ABSENT, UNKNOWN, STORED
+
+	}
+
+	/**
+	 * What all runs of an engine share.
+	 *
+	 * @param store the journal of all sagas
+	 * @param transactions the transactions of steps, on the database of the journal
+	 * @param settings the settings
+	 * @param failures classifies exceptions
+	 * @param values the stored form of arguments and results
+	 * @param observers observe the sagas
+	 * @param unobserved the sagas that were warned of because no call was observed
+	 */
+	record Resources(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
+			FailureClassifier failures, Values values, Observers<SagaObserver> observers, Set<String> unobserved) {
 	}
 
 }

@@ -100,8 +100,8 @@ final class SagaRunner {
 		}
 		byte[] stored;
 		try {
-			stored = this.resources.seal(this.run.definition().writeResult(result), this.run.id(),
-					SagaRun.Resources.RESULT);
+			stored = this.resources.values()
+				.seal(this.run.definition().writeResult(result), this.run.id(), SagaRun.Values.RESULT);
 		}
 		catch (RuntimeException ex) {
 			return failed(ex);
@@ -298,7 +298,8 @@ final class SagaRunner {
 		if (this.run.presence() == Presence.ABSENT) {
 			return RunEnd.failed((failure != null) ? failure : new IllegalStateException("The saga has not begun"));
 		}
-		return released(() -> this.resources.store().release(this.run.owner(), this.run.unwritten(), delay), failure);
+		return released(() -> this.resources.store().release(this.run.owner(), this.run.journal().unwritten(), delay),
+				failure);
 	}
 
 	/**
@@ -325,7 +326,7 @@ final class SagaRunner {
 	 * @throws RunAbortedError if that is unknown
 	 */
 	private boolean change(SagaStatus to, byte @Nullable [] result, @Nullable String reason, Duration due) {
-		List<JournalEntry> entries = this.run.unwritten();
+		List<JournalEntry> entries = this.run.journal().unwritten();
 		try {
 			return this.resources.store()
 				.change(this.run.owner(), new StatusChange(this.run.status(), to, result, reason, due), entries);

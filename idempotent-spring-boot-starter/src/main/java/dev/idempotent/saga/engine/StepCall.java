@@ -339,10 +339,13 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	/**
 	 * What an attempt of the action proves.
+	 * @param repeatsCall whether an attempt before may have made a call, which this one
+	 * was to repeat
 	 */
 	StepVerdict verdictOfAction(@Nullable Throwable failure, @Nullable Integer status, IdempotencyContext context,
-			boolean first) {
-		return StepVerdict.ofAction(new Attempt(failure, status, context.calls(), first, rules(), context.hasEffect()));
+			boolean first, boolean repeatsCall) {
+		return StepVerdict
+			.ofAction(new Attempt(failure, status, context.calls(), first, rules(), context.hasEffect(), repeatsCall));
 	}
 
 	/**
@@ -350,7 +353,8 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	StepVerdict verdictOfUndo(@Nullable Throwable failure, @Nullable Integer status, IdempotencyContext context,
 			boolean first) {
-		return StepVerdict.ofUndo(new Attempt(failure, status, context.calls(), first, rules(), context.hasEffect()));
+		return StepVerdict
+			.ofUndo(new Attempt(failure, status, context.calls(), first, rules(), context.hasEffect(), false));
 	}
 
 	/**
@@ -539,7 +543,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	private void requireDone(IdempotencyContext context) {
 		Calls calls = context.calls();
-		if (verdictOfAction(null, null, context, false) != StepVerdict.DONE) {
+		if (verdictOfAction(null, null, context, false, false) != StepVerdict.DONE) {
 			Answer answer = calls.lastAnswer();
 			throw new RunAbortedError(Cause.UNKNOWN,
 					"The outcome of the step '" + this.name + "' is unknown: it returned, but " + calls.open()

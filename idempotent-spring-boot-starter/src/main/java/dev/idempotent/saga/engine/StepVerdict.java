@@ -95,7 +95,7 @@ enum StepVerdict {
 		if (undo && answer != null && isAlreadyUndone(attempt, answer)) {
 			return ALREADY_UNDONE;
 		}
-		if (!isRefused(attempt, answer, undo)) {
+		if (attempt.lacksEarlierCall() || !isRefused(attempt, answer, undo)) {
 			return UNKNOWN;
 		}
 		// A refused undo gets another key, under which an earlier attempt could be
@@ -176,9 +176,19 @@ enum StepVerdict {
 	 * @param first whether it is certain that there was no attempt before
 	 * @param rules what the step names
 	 * @param effective whether one of the calls may have an effect
+	 * @param repeatsCall whether an attempt before may have made a call, which this one
+	 * was to repeat
 	 */
 	record Attempt(@Nullable Throwable failure, @Nullable Integer status, Calls calls, boolean first, Rules rules,
-			boolean effective) {
+			boolean effective, boolean repeatsCall) {
+
+		/**
+		 * Whether this attempt has made no call, so that its failure says nothing of the
+		 * call of an attempt before.
+		 */
+		boolean lacksEarlierCall() {
+			return this.repeatsCall && this.calls.made() == 0;
+		}
 
 		/**
 		 * Whether the failure tells of the last response that was observed.

@@ -72,8 +72,8 @@ final class TransactionalStep {
 				changes.flush();
 				return this.run.done(entry, this.call.type(), value);
 			});
-			return outcome.isCommitted() ? Objects.requireNonNull(this.run.at(entry.number()))
-					: this.run.keep(refused(entry, outcome, context));
+			return outcome.isCommitted() ? Objects.requireNonNull(this.run.journal().at(entry.number()))
+					: this.run.journal().keep(refused(entry, outcome, context));
 		});
 	}
 
@@ -112,7 +112,7 @@ final class TransactionalStep {
 				this.call.requireOneCall(context);
 				throw undoFailed(entry, outcome);
 			}
-			return Objects.requireNonNull(this.run.at(entry.number()));
+			return Objects.requireNonNull(this.run.journal().at(entry.number()));
 		});
 	}
 
@@ -124,7 +124,7 @@ final class TransactionalStep {
 		Outcome<List<JournalEntry>> outcome = run(manager, name, (changes) -> {
 			long begun = System.nanoTime();
 			lock(first, steps);
-			List<JournalEntry> entries = this.run.unwritten(apply(work, changes));
+			List<JournalEntry> entries = this.run.journal().unwritten(apply(work, changes));
 			if (!this.run.store().writeInTransaction(this.run.owner(), steps, entries, leaseAfter(begun))) {
 				// The action has rolled back, or caught the exception of a deadlock.
 				throw new CannotAcquireLockException("The database has rolled back the beginning of the step");
@@ -191,7 +191,7 @@ final class TransactionalStep {
 		boolean named = this.call.isRefusedWhen(failure);
 		if (!outcome.isKnown() || (!named && isTransient(failure))
 				|| (context.calls().made() > 0 && this.call.verdictOfAction(failure, this.failures.statusOf(failure),
-						context, !this.run.mayRepeat()) != StepVerdict.REFUSED)) {
+						context, !this.run.mayRepeat(), false) != StepVerdict.REFUSED)) {
 			throw new RunAbortedError(Cause.UNKNOWN,
 					"The step '" + entry.name() + "' could not be committed: " + this.failures.describe(failure),
 					forCaller(entry, failure));

@@ -87,7 +87,8 @@ class StepVerdictTests {
 			StepVerdict undo) {
 		Answer answer = new Answer(status, false, Evidence.NONE, false, null, honours, true);
 		for (Integer thrown : new Integer[] { status, null }) {
-			Attempt attempt = new Attempt(this.failure, thrown, new Calls(1, 1, 1, 1, answer), first, RULES, true);
+			Attempt attempt = new Attempt(this.failure, thrown, new Calls(1, 1, 1, 1, answer), first, RULES, true,
+					false);
 			assertThat(StepVerdict.ofAction(attempt)).isEqualTo(action);
 			assertThat(StepVerdict.ofUndo(attempt)).isEqualTo(undo);
 		}
@@ -139,7 +140,7 @@ class StepVerdictTests {
 	void needsAnOperatorAfterAStatementOnAnUndoThatMayHaveHadAnEffect() {
 		Calls unobserved = new Calls(0, 0, 0, 0, null);
 		for (boolean first : new boolean[] { true, false }) {
-			Attempt attempt = new Attempt(new StepRefusedException("no"), null, unobserved, first, RULES, false);
+			Attempt attempt = new Attempt(new StepRefusedException("no"), null, unobserved, first, RULES, false, false);
 			assertThat(StepVerdict.ofAction(attempt)).isEqualTo(StepVerdict.REFUSED);
 			assertThat(StepVerdict.ofUndo(attempt)).isEqualTo(first ? StepVerdict.REFUSED : StepVerdict.HALT);
 		}
@@ -161,9 +162,19 @@ class StepVerdictTests {
 			StepVerdict undo) {
 		Answer answer = new Answer(status, false, Evidence.NONE, false, null, honours, false);
 		Attempt attempt = new Attempt(new StepRefusedException("declined"), null,
-				new Calls(1, 1, 1, (status == 200) ? 0 : 1, answer), first, RULES, true);
+				new Calls(1, 1, 1, (status == 200) ? 0 : 1, answer), first, RULES, true, false);
 		assertThat(StepVerdict.ofAction(attempt)).isEqualTo(action);
 		assertThat(StepVerdict.ofUndo(attempt)).isEqualTo(undo);
+	}
+
+	@Test
+	void saysNothingOfAnEarlierCallIfItMakesNone() {
+		Calls none = new Calls(0, 0, 0, 0, null);
+		StepRefusedException stated = new StepRefusedException("no");
+		assertThat(StepVerdict.ofAction(new Attempt(stated, null, none, false, RULES, false, true)))
+			.isEqualTo(StepVerdict.UNKNOWN);
+		assertThat(StepVerdict.ofAction(new Attempt(stated, null, none, false, RULES, false, false)))
+			.isEqualTo(StepVerdict.REFUSED);
 	}
 
 	@Test
@@ -173,7 +184,7 @@ class StepVerdictTests {
 		assertThat(judge(stated, new Calls(2, 1, 2, 1, new Answer(402, false)))).isEqualTo(StepVerdict.UNKNOWN);
 		assertThat(judge(stated, new Calls(2, 1, 3, 0, new Answer(200, false)))).isEqualTo(StepVerdict.UNKNOWN);
 		Calls lookUps = new Calls(2, 0, 3, 0, new Answer(404, false));
-		assertThat(StepVerdict.ofAction(new Attempt(stated, null, lookUps, true, RULES, false)))
+		assertThat(StepVerdict.ofAction(new Attempt(stated, null, lookUps, true, RULES, false, false)))
 			.isEqualTo(StepVerdict.REFUSED);
 	}
 
@@ -183,7 +194,7 @@ class StepVerdictTests {
 	void believesANamedExceptionAsItsResponse(int status, StepVerdict verdict) {
 		Calls calls = new Calls(1, 1, 1, (status == 200) ? 0 : 1, new Answer(status, false));
 		assertThat(judge(new IllegalArgumentException(new Declined()), calls)).isEqualTo(verdict);
-		assertThat(StepVerdict.ofAction(new Attempt(new Declined(), null, calls, false, RULES, true)))
+		assertThat(StepVerdict.ofAction(new Attempt(new Declined(), null, calls, false, RULES, true, false)))
 			.isEqualTo(StepVerdict.UNKNOWN);
 		assertThat(judge(this.failure, calls)).as("another exception").isEqualTo(StepVerdict.UNKNOWN);
 	}
@@ -201,7 +212,7 @@ class StepVerdictTests {
 		Answer answer = new Answer(402, true, evidence, false, null, true, false);
 		Calls calls = new Calls(1, 1, 1, 1, answer);
 		for (Integer status : new Integer[] { null, 404 }) {
-			assertThat(StepVerdict.ofAction(new Attempt(this.failure, status, calls, true, RULES, true)))
+			assertThat(StepVerdict.ofAction(new Attempt(this.failure, status, calls, true, RULES, true, false)))
 				.isEqualTo(StepVerdict.UNKNOWN);
 		}
 	}
@@ -209,7 +220,7 @@ class StepVerdictTests {
 	@Test
 	void isUnknownAfterAnotherCall() {
 		for (Calls calls : new Calls[] { new Calls(2, 1, 2, 1, new Answer(402, true)), new Calls(0, 0, 0, 0, null) }) {
-			assertThat(StepVerdict.ofAction(new Attempt(this.failure, 402, calls, true, RULES, true)))
+			assertThat(StepVerdict.ofAction(new Attempt(this.failure, 402, calls, true, RULES, true, false)))
 				.isEqualTo(StepVerdict.UNKNOWN);
 		}
 	}
@@ -217,10 +228,10 @@ class StepVerdictTests {
 	@Test
 	void isUnknownAfterARetryWithoutTheWordOfTheService() {
 		Calls retried = new Calls(1, 1, 2, 1, new Answer(404, false));
-		assertThat(StepVerdict.ofAction(new Attempt(this.failure, 404, retried, true, RULES, true)))
+		assertThat(StepVerdict.ofAction(new Attempt(this.failure, 404, retried, true, RULES, true, false)))
 			.isEqualTo(StepVerdict.UNKNOWN);
 		Calls replayed = new Calls(1, 1, 2, 1, new Answer(404, true));
-		assertThat(StepVerdict.ofAction(new Attempt(this.failure, 404, replayed, true, RULES, true)))
+		assertThat(StepVerdict.ofAction(new Attempt(this.failure, 404, replayed, true, RULES, true, false)))
 			.isEqualTo(StepVerdict.REFUSED);
 	}
 
@@ -233,11 +244,11 @@ class StepVerdictTests {
 	}
 
 	private Attempt failed(Answer answer, boolean first) {
-		return new Attempt(this.failure, answer.status(), new Calls(1, 1, 1, 1, answer), first, RULES, true);
+		return new Attempt(this.failure, answer.status(), new Calls(1, 1, 1, 1, answer), first, RULES, true, false);
 	}
 
 	private static StepVerdict judge(@Nullable Throwable failure, Calls calls) {
-		return StepVerdict.ofAction(new Attempt(failure, null, calls, true, RULES, true));
+		return StepVerdict.ofAction(new Attempt(failure, null, calls, true, RULES, true, false));
 	}
 
 	private static final class Declined extends RuntimeException {
