@@ -1,6 +1,7 @@
 package dev.idempotent.benchmark.outbox;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -8,8 +9,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
@@ -17,8 +20,11 @@ import org.springframework.util.Assert;
  * What every handler does: it inserts a row, in its transaction if there is one. The end
  * of a handler is the commit of that row, whoever commits it. The table has no unique
  * column, so that it shows who handles an event twice.
+ * <p>
+ * The commit is noted by a listener of the transaction manager: a synchronization would
+ * be one of the application's, after which ours asks the database once more.
  */
-final class Booking {
+final class Booking implements TransactionExecutionListener {
 
 	static final String TABLE = "booking";
 
@@ -32,6 +38,8 @@ final class Booking {
 
 	private final Map<Long, Long> ended = new ConcurrentHashMap<>();
 
+	private final ThreadLocal<List<OrderPlaced>> uncommitted = ThreadLocal.withInitial(ArrayList::new);
+
 	private final JdbcTemplate jdbc;
 
 	Booking(JdbcTemplate jdbc) {
@@ -41,18 +49,24 @@ final class Booking {
 	void book(OrderPlaced order) {
 		this.jdbc.update(INSERT, order.number());
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-				@Override
-				public void afterCommit() {
-					note(order);
-				}
-
-			});
+			this.uncommitted.get().add(order);
 		}
 		else {
 			note(order);
 		}
+	}
+
+	@Override
+	public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
+		if (failure == null) {
+			this.uncommitted.get().forEach(this::note);
+		}
+		this.uncommitted.remove();
+	}
+
+	@Override
+	public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
+		this.uncommitted.remove();
 	}
 
 	private void note(OrderPlaced order) {

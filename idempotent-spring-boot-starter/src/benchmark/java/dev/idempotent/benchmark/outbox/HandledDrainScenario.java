@@ -44,6 +44,11 @@ final class HandledDrainScenario implements Scenario {
 			report.add(name(), contender.name(), "events/s", handled);
 			rates.put(contender.name(), handled);
 		}
+		Double batches = rates.get(OwnHandlers.BATCHES);
+		Double loop = rates.get(LoopHandlers.NAME);
+		if (batches != null && loop != null) {
+			report.ratio("batches-vs-loop", batches / loop);
+		}
 		Double ours = rates.remove(OwnHandlers.TRANSACTIONAL);
 		if (ours != null) {
 			rates.forEach((name, rate) -> report.ratio("handled-vs-" + name, ours / rate));

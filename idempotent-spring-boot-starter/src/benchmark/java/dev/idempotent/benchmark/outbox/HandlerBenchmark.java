@@ -57,11 +57,14 @@ class HandlerBenchmark {
 				settings.number("pool-size", 16));
 		int threads = settings.number("threads", 12);
 		NamastackOutbox.Tuning tuning = NamastackOutbox.Tuning.of(settings);
-		String all = String.join(",", OwnHandlers.TRANSACTIONAL, OwnHandlers.AT_LEAST_ONCE, NamastackHandlers.NAME,
-				GruelboxHandlers.NAME, ModulithHandlers.NAME, DirectHandlers.NAME);
+		String all = String.join(",", OwnHandlers.TRANSACTIONAL, OwnHandlers.AT_LEAST_ONCE, OwnHandlers.BATCHES,
+				LoopHandlers.NAME, NamastackHandlers.NAME, GruelboxHandlers.NAME, ModulithHandlers.NAME,
+				DirectHandlers.NAME);
 		for (String name : settings.names("contenders", all)) {
 			contenders.add(switch (name) {
-				case OwnHandlers.TRANSACTIONAL, OwnHandlers.AT_LEAST_ONCE -> new OwnHandlers(name, servers, threads);
+				case OwnHandlers.TRANSACTIONAL, OwnHandlers.AT_LEAST_ONCE, OwnHandlers.BATCHES ->
+					new OwnHandlers(name, servers, threads);
+				case LoopHandlers.NAME -> new LoopHandlers(servers, threads);
 				case NamastackHandlers.NAME -> new NamastackHandlers(servers, tuning);
 				case GruelboxHandlers.NAME -> new GruelboxHandlers(servers, threads);
 				case ModulithHandlers.NAME -> new ModulithHandlers(servers, threads);

@@ -1,5 +1,7 @@
 package dev.idempotent.benchmark.outbox;
 
+import java.util.List;
+
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
@@ -26,18 +28,31 @@ final class OwnHandlers extends HandlerContender {
 	 */
 	static final String AT_LEAST_ONCE = "ours-at-least-once";
 
+	/**
+	 * A call gets up to 100 events, which are removed in its transaction.
+	 */
+	static final String BATCHES = "ours-batches";
+
 	private final Outbox outbox;
 
 	private final OutboxRelay relay;
 
 	OwnHandlers(String name, Servers servers, int threads) {
-		super(name, "outbox_event", Shop.open("handlers_" + name.replace('-', '_'), servers,
-				name.equals(TRANSACTIONAL) ? Transactional.class : AtLeastOnce.class, "namastack.outbox.enabled=false",
-				"idempotent.outbox.initialize-schema=always", "idempotent.outbox.default-topic=handlers",
-				"idempotent.outbox.handlers.concurrency=" + threads));
+		super(name, "outbox_event",
+				Shop.open("handlers_" + name.replace('-', '_'), servers, source(name), "namastack.outbox.enabled=false",
+						"idempotent.outbox.initialize-schema=always", "idempotent.outbox.default-topic=handlers",
+						"idempotent.outbox.handlers.concurrency=" + threads));
 		this.outbox = shop().application().bean(Outbox.class);
 		this.relay = shop().application().bean(OutboxRelay.class);
 		stopHandling();
+	}
+
+	private static Class<?> source(String name) {
+		return switch (name) {
+			case TRANSACTIONAL -> Transactional.class;
+			case BATCHES -> Batches.class;
+			default -> AtLeastOnce.class;
+		};
 	}
 
 	@Override
@@ -75,6 +90,30 @@ final class OwnHandlers extends HandlerContender {
 		@Bean
 		OtherHandler handler(Booking booking) {
 			return new OtherHandler(booking);
+		}
+
+	}
+
+	@EnableAutoConfiguration
+	@Import(BookingConfiguration.class)
+	@Configuration(proxyBeanMethods = false)
+	static class Batches {
+
+		@Bean
+		BatchHandler handler(Booking booking) {
+			return new BatchHandler(booking);
+		}
+
+	}
+
+	/**
+	 * Books one by one what its call has got.
+	 */
+	record BatchHandler(Booking booking) {
+
+		@OutboxHandler(type = "order.placed", name = "batchHandler.on", batch = 100)
+		public void on(List<OrderPlaced> orders) {
+			orders.forEach(this.booking::book);
 		}
 
 	}

@@ -34,6 +34,7 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
+import dev.idempotent.transaction.ObservedTransaction;
 import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
@@ -561,11 +562,16 @@ public class EventTable {
 		return deleteLocked(delete, (PostgresLock) lock, parameters) == 1;
 	}
 
+	/**
+	 * Only callbacks of others can execute a statement behind this one.
+	 */
 	private int deleteLocked(String delete, PostgresLock lock, List<Object> parameters) {
 		parameters.add(lock.transaction());
 		parameters.add(lock.relations());
-		return this.database.joinAtOnce("", delete + "txid_current() = ? and " + relation() + " = any(?)", parameters,
-				PreparedStatement::getUpdateCount);
+		String sql = delete + "txid_current() = ? and " + relation() + " = any(?)";
+		return ObservedTransaction.hasCallbacksOfOthers()
+				? this.database.joinAtOnce("", sql, parameters, PreparedStatement::getUpdateCount)
+				: this.database.joinAtLast(sql, parameters, PreparedStatement::getUpdateCount);
 	}
 
 	/**

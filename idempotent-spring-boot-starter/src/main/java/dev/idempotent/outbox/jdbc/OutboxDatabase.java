@@ -42,20 +42,20 @@ final class OutboxDatabase {
 	 * which takes longer than to execute them. Lost claims and deletes only repeat
 	 * events.
 	 */
-	private static final String SETTINGS = "select set_config('enable_seqscan', 'off', true), "
-			+ "set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true), "
-			+ "set_config('synchronous_commit', 'off', true), " + LIMIT_LOCKS + "; ";
+	private static final String BY_INDEX = "set_config('enable_seqscan', 'off', true), "
+			+ "set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)";
+
+	private static final String SETTINGS = "select " + BY_INDEX + ", set_config('synchronous_commit', 'off', true), "
+			+ LIMIT_LOCKS + "; ";
 
 	/**
 	 * The same for a statement in a transaction of the application, whose own statements
 	 * must not be planned with these settings. What {@link #AS_BEFORE} restores is kept
 	 * in settings of the transaction.
 	 */
-	private static final String BY_INDEX = "select set_config('idempotent.seqscan', current_setting('enable_seqscan'), true), "
+	private static final String KEEP_AND_BY_INDEX = "select set_config('idempotent.seqscan', current_setting('enable_seqscan'), true), "
 			+ "set_config('idempotent.bitmapscan', current_setting('enable_bitmapscan'), true), "
-			+ "set_config('idempotent.plans', current_setting('plan_cache_mode'), true), "
-			+ "set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), "
-			+ "set_config('plan_cache_mode', 'force_generic_plan', true)";
+			+ "set_config('idempotent.plans', current_setting('plan_cache_mode'), true), " + BY_INDEX;
 
 	private static final String AS_BEFORE = "; select set_config('enable_seqscan', current_setting('idempotent.seqscan'), true), "
 			+ "set_config('enable_bitmapscan', current_setting('idempotent.bitmapscan'), true), "
@@ -155,7 +155,19 @@ final class OutboxDatabase {
 	 * @param result reads what the statement has returned
 	 */
 	<T> T joinAtOnce(String setting, String sql, List<Object> parameters, PreparedStatementCallback<T> result) {
-		String all = BY_INDEX + (setting.isEmpty() ? "" : ", " + setting) + "; " + sql + AS_BEFORE;
+		return execute(KEEP_AND_BY_INDEX + (setting.isEmpty() ? "" : ", " + setting) + "; " + sql + AS_BEFORE,
+				parameters, result);
+	}
+
+	/**
+	 * Does the same for the last statement of the transaction, whose settings end with
+	 * it.
+	 */
+	<T> T joinAtLast(String sql, List<Object> parameters, PreparedStatementCallback<T> result) {
+		return execute("select " + BY_INDEX + "; " + sql, parameters, result);
+	}
+
+	private <T> T execute(String all, List<Object> parameters, PreparedStatementCallback<T> result) {
 		return join((connection) -> {
 			try (PreparedStatement statement = connection.prepareStatement(all)) {
 				List<Object> values = new ArrayList<>();
