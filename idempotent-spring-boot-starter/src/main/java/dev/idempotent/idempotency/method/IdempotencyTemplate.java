@@ -50,7 +50,7 @@ public final class IdempotencyTemplate {
 
 	/**
 	 * Returns a template with another guarantee.
-	 * @param guarantee the guarantee; {@link Guarantee#DEFAULT} for that of the
+	 * @param guarantee the guarantee; {@link Guarantee#DEFAULT} for the one of the
 	 * application
 	 * @return the template
 	 */
@@ -142,8 +142,8 @@ public final class IdempotencyTemplate {
 
 	/**
 	 * Runs a step of the current run, or returns its recorded result if an earlier run of
-	 * the same key has completed it. The settings of the run apply, not those of this
-	 * template.
+	 * the same key has completed it. The settings of the run apply, not the settings of
+	 * this template.
 	 * @param <T> the type of the result
 	 * @param name the name of the step, unique in the run and the same in each run
 	 * @param type the type as which the result is read, in each run

@@ -34,9 +34,9 @@ import org.springframework.web.servlet.DispatcherServlet;
 
 /**
  * Watches the calls of handler methods that Spring MVC makes in a {@link HandlerRun},
- * from two places: the first one, outside all other advice, marks the call as that of its
- * run; the second one, inside all other advice, records whether, where and how often the
- * method itself was entered, and how it ended.
+ * from two places: the first one, outside all other advice, marks the call as the call of
+ * its run; the second one, inside all other advice, records whether, where and how often
+ * the method itself was entered, and how it ended.
  */
 final class HandlerInvocationAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
@@ -99,7 +99,7 @@ final class HandlerInvocationAdvisor extends StaticMethodMatcherPointcutAdvisor 
 	}
 
 	/**
-	 * Nothing of the call is undone any more once it has returned here. Advice may pass
+	 * No part of the call is undone any more once it has returned here. Advice may pass
 	 * the call to another thread, which the request is not bound to.
 	 */
 	private static @Nullable Object mark(MethodInvocation invocation) throws Throwable {

@@ -104,8 +104,8 @@ final class HandlerBatches {
 	}
 
 	/**
-	 * If none of the events that have failed together is found, suspects those that were
-	 * not handled since.
+	 * If the event that makes the others fail was not found, suspects all events that
+	 * have failed together and were not handled since.
 	 */
 	private void suspect(List<ClaimedEvent> claims, List<Outcome> outcomes) {
 		synchronized (this.suspects) {

@@ -210,12 +210,13 @@ final class PublisherWorkers {
 		this.lease = handler.lease();
 		this.threads = handler.concurrency();
 		this.batchSize = this.together ? handler.batch() : this.threads;
-		// It may take minutes for an event, while a scan finds those of others.
+		// One event may take minutes; meanwhile, a scan finds the events of other
+		// handlers.
 		this.waitForRoom = Duration.ZERO;
 	}
 
 	/**
-	 * Returns the workers that deliver to a topic: those of its handler, or of its
+	 * Returns the workers that deliver to a topic: the workers of its handler, or of its
 	 * publisher.
 	 * @return {@code null} if there are none
 	 */
@@ -530,7 +531,7 @@ final class PublisherWorkers {
 	}
 
 	/**
-	 * Claims rows by one statement. Those of a publisher are one attempt.
+	 * Claims rows by one statement. The rows of a publisher are one attempt.
 	 * @param probe whether to send to unavailable destinations, too
 	 */
 	private void attempt(List<QueuedEvent> heads, Map<Long, LaneSignal> lanes, boolean probe) {
@@ -622,8 +623,8 @@ final class PublisherWorkers {
 	}
 
 	/**
-	 * Whether a row needs no claim: it has had no attempt. That of a large event is
-	 * counted before its payload is read.
+	 * Whether a row needs no claim, because it has had no attempt. For a large event, an
+	 * attempt is counted before the payload is read.
 	 */
 	private static boolean canDoWithoutClaim(QueuedEvent head) {
 		return head.isNew() && head.bytes() <= EventTable.READ_WITH_CLAIM;
@@ -892,7 +893,7 @@ final class PublisherWorkers {
 	/**
 	 * The rows of one statement that claims them.
 	 *
-	 * @param claims those of the rows that it has claimed
+	 * @param claims the rows that the statement has claimed
 	 * @param begin when their leases began, by {@link System#nanoTime()}
 	 */
 	private record Claimed(List<QueuedEvent> heads, List<ClaimedEvent> claims, long begin) {

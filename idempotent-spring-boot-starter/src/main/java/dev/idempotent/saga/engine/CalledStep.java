@@ -149,10 +149,10 @@ final class CalledStep {
 	}
 
 	/**
-	 * Records the call whose outcome is unknown, with the release of the saga; or that
+	 * Records, with the release of the saga, the call whose outcome is unknown, or that
 	 * neither this attempt nor an earlier one has made a call under the key. After a
-	 * crash there is no record: the next attempt is not compared, and makes no call
-	 * without a key.
+	 * crash there is no record: the call of the next attempt is not compared, and a call
+	 * without a key is not made.
 	 */
 	private RunAbortedError remembered(JournalEntry entry, IdempotencyContext context, RunAbortedError left) {
 		if (left.why() == Cause.UNKNOWN && isOnce(entry)) {
@@ -232,7 +232,7 @@ final class CalledStep {
 
 	/**
 	 * Whether this attempt has made no call although an earlier one may have made it.
-	 * Then its exception says nothing of that call, unless it is that of a client that is
+	 * Then its exception says nothing of that call, unless it comes from a client that is
 	 * not observed.
 	 */
 	private boolean lacksEarlierCall(JournalEntry entry, IdempotencyContext context, boolean first) {
@@ -357,8 +357,8 @@ final class CalledStep {
 
 	/**
 	 * Returns the context of an undo. If the application sends the key of a compensation
-	 * itself, other calls get keys of their own, as those of an action do; a cancellation
-	 * is identified by the key of its action.
+	 * itself, other calls get keys of their own, as the calls of an action do; a
+	 * cancellation is identified by the key of its action.
 	 * @param unsent whether no attempt has sent its key before, or the service recognizes
 	 * its call without the interceptor
 	 */
