@@ -31,7 +31,7 @@ import org.springframework.http.client.support.HttpRequestWrapper;
  * are one call. Safe methods, requests with a key of their own, and requests outside a
  * run are left unchanged. Records all calls of the run and their responses, which prove
  * the outcome of a step of a saga. Calls of services whose calls may be repeated without
- * a key are not recorded.
+ * a key prove nothing.
  */
 public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterceptor {
 
