@@ -158,10 +158,10 @@ final class HandlerInvocationAdvisor extends StaticMethodMatcherPointcutAdvisor 
 
 	static IllegalStateException withoutRun(Method method) {
 		return new IllegalStateException("The @Idempotent method " + method + " was not run: no key was claimed for "
-				+ "it. Its request did not pass the idempotency filter, or was forwarded, included or dispatched from "
-				+ "a servlet or a handler without @Idempotent or with another guarantee, or is an error page, or such a "
-				+ "handler, an interceptor or a functional endpoint has called the method. Let requests pass that "
-				+ "filter, and call a service instead of such methods.");
+				+ "it. That is so (1) for a request that did not pass the idempotency filter, (2) for a forward, an "
+				+ "include or an error page of a servlet, or of a handler without @Idempotent or with another "
+				+ "guarantee, and (3) for a call by such a handler, an interceptor or a functional endpoint. Let "
+				+ "requests pass that filter, and call a service instead of such methods.");
 	}
 
 	private static boolean isInServlet(RequestAttributes request) {
