@@ -159,8 +159,8 @@ final class HandlerInvocationAdvisor extends StaticMethodMatcherPointcutAdvisor 
 	static IllegalStateException withoutRun(Method method) {
 		return new IllegalStateException("The @Idempotent method " + method + " was not run: no key was claimed for "
 				+ "it. That is so (1) for a request that did not pass the idempotency filter, (2) for a forward, an "
-				+ "include or an error page of a servlet, or of a handler without @Idempotent or with another "
-				+ "guarantee, and (3) for a call by such a handler, an interceptor or a functional endpoint. Let "
+				+ "include, a dispatch or an error page of a servlet, or of a handler without @Idempotent or with "
+				+ "another guarantee, and (3) for a call by such a handler, an interceptor or a functional endpoint. Let "
 				+ "requests pass that filter, and call a service instead of such methods.");
 	}
 
