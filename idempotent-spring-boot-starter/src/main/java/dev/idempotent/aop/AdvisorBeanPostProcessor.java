@@ -53,7 +53,8 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	}
 
 	/**
-	 * Creates a post-processor that adds to all proxies, but does not create each.
+	 * Creates a post-processor that adds the advisor to all proxies, and creates missing
+	 * ones only if told to.
 	 * @param advisor the advisor to add
 	 * @param placement where to add it
 	 * @param createsProxy whether to create a proxy for a bean of a class that has none
@@ -215,7 +216,7 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 		OUTERMOST,
 
 		/**
-		 * Inside the advice of the application, and outside that of this library.
+		 * Inside the advice of the application, and outside the advice of this library.
 		 */
 		INSIDE_APPLICATION,
 

@@ -186,7 +186,7 @@ public final class AnnotatedMethodsCheck {
 
 	/**
 	 * Returns the class of a bean without its proxies, also behind a proxy that does not
-	 * tell it.
+	 * reveal it.
 	 */
 	static Class<?> targetClass(Object bean) {
 		if (bean instanceof SpringProxy && !(bean instanceof Advised) && Proxy.isProxyClass(bean.getClass())) {

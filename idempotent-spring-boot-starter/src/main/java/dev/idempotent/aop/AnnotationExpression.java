@@ -132,9 +132,9 @@ public final class AnnotationExpression {
 	}
 
 	/**
-	 * Evaluates the expression, and requires that its {@code +} joins no nothing: SpEL
-	 * makes {@code null} the text "null". The operands are evaluated once more, except in
-	 * arguments of methods, selections and projections, which are not checked.
+	 * Evaluates the expression, and requires that no operand of its {@code +} is empty:
+	 * SpEL turns {@code null} into the text "null". The operands are evaluated once more,
+	 * except in arguments of methods, selections and projections, which are not checked.
 	 * @param variables the values of its variables
 	 * @param nothing whether a value is nothing
 	 * @return its value

@@ -127,7 +127,7 @@ public final class InnermostAdvice {
 	}
 
 	/**
-	 * The target may differ from call to call, such as that of a scoped proxy.
+	 * The target may differ from call to call, such as the target of a scoped proxy.
 	 */
 	private static @Nullable Object targetOf(TargetSource source) {
 		try {

@@ -16,8 +16,8 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * Refuses beans that have listener methods which the start could not find, because it did
- * not know the class of the bean: nothing would call them.
+ * Refuses beans with listener methods that were not found at start-up, because the class
+ * of the bean was not known then: nothing would call them.
  */
 public final class LateListeners implements BeanPostProcessor, SmartInitializingSingleton {
 

@@ -96,7 +96,7 @@ public final class ListenerInvocationGuard {
 
 	/**
 	 * Reports that the result of a call is known, so that it need not enter the method.
-	 * Without effect on any other call than that of a listener.
+	 * Has no effect on a call that is not one of a listener.
 	 * @param invocation the call
 	 */
 	public static void replayed(MethodInvocation invocation) {

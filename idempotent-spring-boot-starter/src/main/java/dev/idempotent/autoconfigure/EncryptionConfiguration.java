@@ -27,7 +27,7 @@ import org.springframework.context.annotation.Lazy;
 public class EncryptionConfiguration {
 
 	/**
-	 * Not lazy, because mistakes stop the start.
+	 * Not lazy: the application must not start with a mistake.
 	 */
 	@Bean
 	@Lazy(false)
@@ -109,7 +109,7 @@ public class EncryptionConfiguration {
 				bytes = Base64.getDecoder().decode(key.strip());
 			}
 			catch (IllegalArgumentException ex) {
-				// Its message has a character of the key.
+				// The message of the exception contains a character of the key.
 				throw new IdempotentConfigurationException(property + " is not valid Base64.", GENERATE);
 			}
 			if (bytes.length != AesGcmPayloadCipher.KEY_BYTES) {

@@ -72,8 +72,8 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 	}
 
 	/**
-	 * Renames the tables of a script and their indexes. The name of an index is that of
-	 * its table, {@code _due_at} or {@code _expires_at}, and any ending: other indexes
+	 * Renames the tables of a script and their indexes. The name of an index is the name
+	 * of its table, {@code _due_at} or {@code _expires_at}, and any ending: other indexes
 	 * are not renamed. An index is created in the schema of its table.
 	 * @param script the script
 	 * @param usual the beginning of the names in the script

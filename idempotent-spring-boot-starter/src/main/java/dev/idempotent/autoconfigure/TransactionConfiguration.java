@@ -18,8 +18,8 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
 /**
- * The transactions of the application, and those of the library, which keys, events,
- * sagas and guarded transitions share.
+ * The transactions of the application and the transactions of the library, which keys,
+ * events, sagas and guarded transitions share.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class })

@@ -113,10 +113,11 @@ public final class OutageLog {
 	}
 
 	/**
-	 * Returns what can be logged of a failure with its stack trace. A message that throws
-	 * must not prevent what is done about the failure.
+	 * Returns a failure that can be logged with its stack trace. A failure whose {@code
+	 * getMessage()} throws must not prevent its own handling.
 	 * @param failure any exception
-	 * @return the failure, or a substitute if its message or that of a cause throws
+	 * @return the failure, or a substitute if its message or the message of a cause
+	 * throws
 	 */
 	public static Throwable printable(Throwable failure) {
 		try {

@@ -317,8 +317,8 @@ public final class IdempotencyContext {
 	}
 
 	/**
-	 * Begins an attempt of a call to another service that has no effect, such as that of
-	 * a look-up.
+	 * Begins an attempt of a call to another service that has no effect, such as a
+	 * look-up.
 	 * @param request the fingerprint of the call, to tell a retry from another call
 	 * @return the attempt, on which its outcome must be marked
 	 */
@@ -336,8 +336,8 @@ public final class IdempotencyContext {
 	}
 
 	/**
-	 * Records a call of a service whose calls may be repeated without a key. It decides
-	 * nothing.
+	 * Records a call of a service whose calls may be repeated without a key. Such a call
+	 * decides nothing.
 	 */
 	public void observeRepeatable() {
 		synchronized (this.open) {
@@ -376,8 +376,8 @@ public final class IdempotencyContext {
 	}
 
 	/**
-	 * A response that the run names, and that is the last one to its call. There may be
-	 * other calls after it.
+	 * A response that matches what the run names, and is the last one to its call. There
+	 * may be other calls after it.
 	 * @return the response, or {@code null} if no call has got one
 	 */
 	public @Nullable Answer namedAnswer() {

@@ -3,8 +3,8 @@ package dev.idempotent.idempotency;
 import java.time.Duration;
 
 /**
- * Thrown when a run of the same key is in progress, was when its process died, or has an
- * unknown outcome, such as that of a step of a saga. Retry the call later.
+ * Thrown when a run of the same key is in progress, was in progress when its process
+ * died, or has an unknown outcome, such as a step of a saga. Retry the call later.
  */
 public class IdempotencyPendingException extends RuntimeException {
 

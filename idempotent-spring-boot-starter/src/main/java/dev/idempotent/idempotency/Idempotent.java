@@ -74,7 +74,7 @@ public @interface Idempotent {
 
 	/**
 	 * How strong the promise is.
-	 * @return the guarantee, by default that of {@code idempotent.guarantee}
+	 * @return the guarantee, by default the one of {@code idempotent.guarantee}
 	 */
 	Guarantee guarantee() default Guarantee.DEFAULT;
 

@@ -59,7 +59,7 @@ public record RunDescription(String operation, String instance, boolean step) {
 	}
 
 	private static String line(String text) {
-		// Almost always, and for each claim.
+		// The common case, which occurs for each claim.
 		if (isLine(text)) {
 			return text;
 		}

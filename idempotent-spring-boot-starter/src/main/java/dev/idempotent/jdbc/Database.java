@@ -127,7 +127,7 @@ public enum Database {
 	 * How to create the tables of a promise.
 	 * @param database the name of a database, in lower case
 	 * @param promise {@code idempotency}, {@code outbox} or {@code saga}
-	 * @param prefix that of the properties of the tables
+	 * @param prefix the prefix of the properties of the tables
 	 * @return a sentence without a full stop
 	 */
 	public static String howToCreateTables(String database, String promise, String prefix) {

@@ -98,7 +98,7 @@ public final class DatabaseRequirements {
 	 * @param connection is neither committed nor closed
 	 * @param table the table
 	 * @param columns the columns that it must have, separated by commas
-	 * @return those that it lacks
+	 * @return the columns that it lacks
 	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if there is
 	 * no such table, or it is not readable
 	 * @throws CannotAcquireLockException if it is locked, as for {@link #requireUnlocked}

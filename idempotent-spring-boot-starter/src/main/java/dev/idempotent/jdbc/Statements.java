@@ -40,9 +40,10 @@ public final class Statements {
 	private static final String TASK = "Statement";
 
 	/**
-	 * Those that Spring has no exception for: read-only; PostgreSQL has ended an idle or
-	 * long transaction; a prepared statement is outdated, unknown or known already; an
-	 * object is in use; a snapshot is too old; a foreign server is unreachable.
+	 * SQL states for which Spring has no exception: read-only; PostgreSQL has ended an
+	 * idle or long transaction; a prepared statement is outdated, unknown or known
+	 * already; an object is in use; a snapshot is too old; a foreign server is
+	 * unreachable.
 	 */
 	private static final Set<String> PASSING = Set.of("25006", "25P03", "25P04", "0A000", "26000", "42P05", "55006",
 			"72000", "HV00N");
@@ -260,9 +261,9 @@ public final class Statements {
 	 * changes, which is a row of the relation "changed"
 	 * @param more further relations, each after a comma
 	 * @param columns further columns of the result, each after a comma
-	 * @return a statement whose first parameters are the {@linkplain #limit limits} of
-	 * the waits of the transaction and of that of the change, and whose first column is
-	 * the number of changed rows
+	 * @return a statement whose first parameters are two {@linkplain #limit limits},
+	 * first for the waits of the transaction, then for the wait of the change, and whose
+	 * first column is the number of changed rows
 	 */
 	public static String limitedOnPostgres(String change, String more, String columns) {
 		return "with previous as materialized (select current_setting('lock_timeout') as bound, "

@@ -79,7 +79,7 @@ public final class OutboxEvent {
 	}
 
 	/**
-	 * Returns an event with a header, which is delivered in addition to those of
+	 * Returns an event with a header, which is delivered in addition to the headers of
 	 * CloudEvents. The header {@code content-type} describes a {@code byte[]} payload.
 	 * @param name in any case; it is sent in lower case
 	 * @param value the value

@@ -27,7 +27,7 @@ public interface OutboxPublisher {
 
 	/**
 	 * Returns whether {@link #publish} stops at the first event of a topic and key that
-	 * is not confirmed, and sends none behind it. The outcomes of those behind it do not
+	 * is not confirmed, and sends none behind it. The outcomes of events behind it do not
 	 * matter. Several events of a key are then sent at once; else only the next one, when
 	 * the previous one is settled.
 	 * @return {@code false} if an event may be sent although an earlier one of its topic

@@ -87,8 +87,8 @@ public final class OutboxTopics {
 		}
 		if (topic.startsWith(HANDLERS + ":")) {
 			throw new IllegalArgumentException(
-					"The topic '" + topic + "' is that of a single handler: append to the topic '" + HANDLERS
-							+ "', which is that of all @OutboxHandler methods");
+					"The topic '" + topic + "' belongs to a single handler: append to the topic '" + HANDLERS
+							+ "', the topic of all @OutboxHandler methods");
 		}
 		if (!this.publishers.containsKey(SerializedEvent.publisherOf(topic))
 				|| SerializedEvent.destinationOf(topic).isBlank() || topic.length() > MAX_LENGTH) {
@@ -103,7 +103,7 @@ public final class OutboxTopics {
 	 * Determines the topics of the rows of an event.
 	 * @param stated the topic that the event names, or {@code null} for the default topic
 	 * @param type the type of the event
-	 * @return one topic, or that of each handler
+	 * @return one topic, or the topic of each handler
 	 * @throws IllegalArgumentException if there is no topic, or nothing serves it
 	 */
 	public List<String> resolve(@Nullable String stated, String type) {

@@ -17,7 +17,7 @@ public final class SerializedEvent {
 	public static final String CONTENT_TYPE = "content-type";
 
 	/**
-	 * Those of the largest row.
+	 * The digits of the largest row.
 	 */
 	private static final int SEQUENCE_DIGITS = 19;
 

@@ -15,7 +15,7 @@ import java.lang.annotation.Target;
  * <p>
  * A web handler that responds with a status of 400 or above appends nothing, unless the
  * {@link #condition()} refers to {@code #status}. A call whose status is not known when
- * it returns, such as that of a {@code View} of one's own, fails.
+ * it returns, such as a call that returns a {@code View} of the application, fails.
  * <p>
  * The expressions are SpEL. They can use the arguments by name and {@code #result}, of a
  * {@code ResponseEntity} its body, but not types, beans or constructors. The payload is

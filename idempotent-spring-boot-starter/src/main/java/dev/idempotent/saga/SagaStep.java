@@ -105,11 +105,11 @@ public interface SagaStep<R extends @Nullable Object> {
 
 	/**
 	 * Names an exception by which the action refuses, such as the one that a status
-	 * handler of a client throws for a declined card, or that of a provider's own client.
-	 * After an observed call, it is believed as the response of that call is, and so is a
-	 * {@link StepRefusedException}. In a transaction, a retry could succeed after some
-	 * exceptions, such as one of an optimistic lock: named here, it is a refusal. Can be
-	 * called for several exceptions.
+	 * handler of a client throws for a declined card, or that the own client of a
+	 * provider throws. After an observed call, the exception is believed as the response
+	 * of that call is, and so is a {@link StepRefusedException}. In a transaction, a
+	 * retry could succeed after some exceptions, such as one of an optimistic lock: named
+	 * here, it is a refusal. Can be called for several exceptions.
 	 * @param type the exception, also as a cause
 	 * @return this step
 	 */
@@ -141,8 +141,8 @@ public interface SagaStep<R extends @Nullable Object> {
 	/**
 	 * Names what proves that the called service itself has answered, and not a gateway in
 	 * front of it. A response to the action or the undo counts only with this proof,
-	 * whatever its status, and whether or not the call carries a key; that of a look-up
-	 * if there is no other call. Calls of services in
+	 * whatever its status, and whether or not the call carries a key; the response to a
+	 * look-up is judged only if there is no other call. Calls of services in
 	 * {@code idempotent.client.repeatable} are not judged. If the action or the undo
 	 * returns without a response that was judged, the saga halts.
 	 * @param proof returns whether the service has sent the response

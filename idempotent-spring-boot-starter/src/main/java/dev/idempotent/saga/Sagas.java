@@ -39,8 +39,7 @@ public interface Sagas {
 	 * not the keys themselves.
 	 * @param saga the {@linkplain Saga#name() name} of the saga
 	 * @param key what its {@linkplain Saga#key() key expression} yields, of the same
-	 * type: a saga with the key {@code 42} is another one than that with the text
-	 * {@code "42"}
+	 * type: the key {@code 42} and the text {@code "42"} are two sagas
 	 * @return the id, whether or not there is such a saga
 	 * @throws IllegalArgumentException if the key is empty
 	 */

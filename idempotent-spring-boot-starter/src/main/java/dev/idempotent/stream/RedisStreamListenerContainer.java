@@ -257,7 +257,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 				});
 			}
 			catch (RuntimeException | Error ex) {
-				// The worker itself reports the outage.
+				// The worker reports the outage itself.
 				logger.debug("The current entries of stream {} were not renewed", worker.stream(), ex);
 				return false;
 			}

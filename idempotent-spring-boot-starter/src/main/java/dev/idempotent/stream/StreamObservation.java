@@ -5,7 +5,7 @@ import java.util.Map;
 import dev.idempotent.stream.StreamObserver.Outcome;
 
 /**
- * Opens a scope around each delivery of an entry, such as that of a span.
+ * Opens a scope around each delivery of an entry, such as the scope of a span.
  */
 @FunctionalInterface
 public interface StreamObservation {

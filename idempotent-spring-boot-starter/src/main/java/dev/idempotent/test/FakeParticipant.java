@@ -154,8 +154,8 @@ public final class FakeParticipant implements AutoCloseable {
 	}
 
 	/**
-	 * Carries out the requests with the fault {@link Fault#LATE}, whose clients have long
-	 * been told that they had failed.
+	 * Carries out the requests with the fault {@link Fault#LATE}, which have failed long
+	 * ago from the point of view of their clients.
 	 */
 	public void deliverLate() {
 		synchronized (this.effects) {

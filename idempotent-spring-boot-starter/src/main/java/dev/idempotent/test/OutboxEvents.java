@@ -15,9 +15,9 @@ import dev.idempotent.transaction.TransactionParticipant;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The events that a test has appended, in this order: those of transactions that have
- * committed or still run, such as that of a {@code @Transactional} test. A rollback, also
- * to a savepoint, removes its events. Thread-safe.
+ * The events that a test has appended, in this order, in transactions that have committed
+ * or still run, such as the transaction of a {@code @Transactional} test. A rollback,
+ * also to a savepoint, removes its events. Thread-safe.
  */
 public final class OutboxEvents implements Iterable<OutboxEvent> {
 
@@ -91,7 +91,7 @@ public final class OutboxEvents implements Iterable<OutboxEvent> {
 	 * run.
 	 * @return how many events were handled
 	 * @throws IllegalStateException if a handler has failed, with its exception as the
-	 * cause, or the calling thread has a transaction, such as that of a
+	 * cause, or the calling thread has a transaction, such as the transaction of a
 	 * {@code @Transactional} test
 	 */
 	public int runHandlers() {

@@ -28,13 +28,14 @@ import org.springframework.util.ClassUtils;
  * phase it is, runs last statements, and decides how it has ended: the only class that
  * judges what a transaction manager reports.
  * <p>
- * What is reported is not enough. Of a transaction manager that extends
- * {@code AbstractPlatformTransactionManager}, it is known:
+ * What a manager reports is not enough. A transaction manager that extends
+ * {@code AbstractPlatformTransactionManager} behaves as follows:
  * <ul>
  * <li>A {@code TransactionException} that a callback throws before the commit counts as
  * one of the commit itself: {@code beforeCompletion} is not called, nothing is rolled
  * back, the outcome is reported as unknown, and the connection is reset, which commits.
- * <li>So it is if a {@code TransactionExecutionListener} throws before the rollback.
+ * <li>The same happens if a {@code TransactionExecutionListener} throws before the
+ * rollback.
  * <li>What {@code beforeCompletion} throws is swallowed, and the commit goes on.
  * <li>A callback that is registered in a phase is called in later ones only. One that is
  * registered after the commit is told that the transaction was committed, although its
@@ -51,7 +52,7 @@ public final class ObservedTransaction {
 	private static final Logger logger = LoggerFactory.getLogger(ObservedTransaction.class);
 
 	/**
-	 * Other transactions, such as those of JMS, need no JDBC.
+	 * Other transactions, such as transactions of JMS, need no JDBC.
 	 */
 	private static final boolean JDBC = ClassUtils.isPresent("org.springframework.jdbc.datasource.ConnectionHolder",
 			ObservedTransaction.class.getClassLoader());
@@ -64,14 +65,14 @@ public final class ObservedTransaction {
 			Phase.COMMITTED);
 
 	/**
-	 * Under which the transaction is bound to the thread while its synchronizations are
-	 * active.
+	 * The key under which the transaction is bound to the thread while its
+	 * synchronizations are active.
 	 */
 	private static final Object KEY = new Object();
 
 	/**
-	 * Under which the transaction around is bound while it is suspended. Its connections
-	 * may still be bound if they are connections to another database.
+	 * The key under which the outer transaction is bound while it is suspended. Its
+	 * connections may still be bound if they are connections to another database.
 	 */
 	private static final Object OUTER = new Object();
 
@@ -91,8 +92,8 @@ public final class ObservedTransaction {
 	private final @Nullable Map<DataSource, ConnectionHolder> connections;
 
 	/**
-	 * What its manager tells of before the commit, behind all synchronizations;
-	 * {@code null} if it does not.
+	 * The execution that its manager reports before the commit, behind all
+	 * synchronizations; {@code null} if the manager does not report it.
 	 */
 	private @Nullable TransactionExecution execution;
 
@@ -280,10 +281,10 @@ public final class ObservedTransaction {
 
 	/**
 	 * Finds the phase of a transaction that was not observed from its begin: the phase of
-	 * the callback in which the calling thread is, unless it is in another transaction
-	 * that has begun in one, which its callbacks must tell. Spring does not tell the
-	 * phase. The synchronizations of a transaction that has ended are gone, but it still
-	 * appears active.
+	 * the callback in which the calling thread is, unless the thread is in another
+	 * transaction that has begun in that callback. Spring does not reveal the phase. The
+	 * synchronizations of a transaction that has ended are gone, but it still appears
+	 * active.
 	 */
 	private static Phase currentPhase() {
 		return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk((frames) -> {
@@ -607,7 +608,8 @@ public final class ObservedTransaction {
 			return End.ROLLED_BACK;
 		}
 		boolean commitBegun = announced && committing && written;
-		// What is not committed yet must not be, whatever this proves.
+		// Work that is not committed yet must not be committed, whatever the rollback
+		// proves.
 		boolean rolledBack = (own || !commitBegun || reportedRollback) && rollBack.getAsBoolean();
 		boolean proved = rolledBack ? !commitBegun || reportedRollback : reportedRollback && valid.getAsBoolean();
 		return proved ? End.ROLLED_BACK : End.UNKNOWN;
@@ -632,8 +634,8 @@ public final class ObservedTransaction {
 	}
 
 	/**
-	 * Looks whether the transaction can be committed with all that was written. What this
-	 * throws would be swallowed.
+	 * Looks whether the transaction can be committed with all that was written. An
+	 * exception thrown here would be swallowed.
 	 */
 	private void confirm() {
 		this.confirmations--;

@@ -18,7 +18,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * The changes that a transaction has not written yet, such as those of JPA entities.
+ * The changes that a transaction has not written yet, such as changes of JPA entities.
  */
 public final class PendingChanges {
 
@@ -47,7 +47,7 @@ public final class PendingChanges {
 	/**
 	 * Returns the changes of a transaction that has just begun, or was joined.
 	 * @param transaction the transaction
-	 * @param outer the sessions that were in transactions before; one of them is that of
+	 * @param outer the sessions that were in transactions before; one of them belongs to
 	 * a transaction that was joined
 	 * @return its changes
 	 */

@@ -281,7 +281,7 @@ public final class TransactionGuard {
 		boolean lost = false;
 		try {
 			Connection connection = holder.getConnection();
-			// One that was released is closed, or commits each statement again.
+			// A connection that was released is closed, or commits each statement again.
 			lost = !connection.isClosed() && !connection.getAutoCommit();
 			if (lost) {
 				try {
@@ -380,7 +380,8 @@ public final class TransactionGuard {
 	 * bound before and that the manager has used.
 	 * <p>
 	 * Spring leaves the transaction open if a {@code TransactionExecutionListener} throws
-	 * after its begin, and cannot resume what it has suspended for it.
+	 * after the begin, and then cannot resume the outer transaction that it has
+	 * suspended.
 	 * @param manager begins it
 	 * @param definition its attributes
 	 * @return the transaction
@@ -553,8 +554,9 @@ public final class TransactionGuard {
 	}
 
 	/**
-	 * Returns whether a proxy has not fetched the connection yet, for which each question
-	 * would. Only its text tells, which is that of the connection afterwards.
+	 * Returns whether a proxy has not fetched the connection yet. Each call of a method
+	 * would fetch it, except for {@code toString()}, which afterwards returns the text of
+	 * the connection.
 	 */
 	private static boolean isUnused(Connection connection) {
 		return connection instanceof ConnectionProxy && connection.toString().startsWith(UNUSED);

@@ -38,7 +38,7 @@ public interface TransactionParticipant {
 
 	/**
 	 * The commit was reported. Called before other callbacks of this phase, and not at
-	 * all if one of them has failed before: {@link #ended} tells in any case.
+	 * all if one of them has failed before: {@link #ended} is called in any case.
 	 */
 	default void committed() {
 	}

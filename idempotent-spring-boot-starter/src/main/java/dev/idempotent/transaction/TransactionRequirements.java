@@ -134,7 +134,7 @@ public final class TransactionRequirements {
 	}
 
 	/**
-	 * Returns whether a manager is that of JTA, which binds no connection when a
+	 * Returns whether a manager is one of JTA, which binds no connection when a
 	 * transaction begins.
 	 */
 	private static boolean isJta(TransactionManager manager) {

@@ -123,8 +123,8 @@ public final class TransactionScope {
 	}
 
 	/**
-	 * Ends the scope, and commits the transaction if it is new. Whether it was committed,
-	 * {@link #end()} tells, not that this returns.
+	 * Ends the scope, and commits the transaction if it is new. Only {@link #end()} says
+	 * whether it was committed, not that this method returns.
 	 * @throws RuntimeException if the manager fails, or a callback does, also one after
 	 * the commit
 	 */

@@ -19,7 +19,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Observes the transactions of managers from their begin: only then is it certain which
  * connections they commit, and in which phase they are. Called last before a commit,
- * behind all synchronizations, and what it throws rolls back.
+ * behind all synchronizations; an exception thrown here rolls back.
  */
 final class TransactionWatch implements TransactionExecutionListener {
 
@@ -56,8 +56,8 @@ final class TransactionWatch implements TransactionExecutionListener {
 		ConnectionHolder used = (transaction instanceof DefaultTransactionStatus status
 				&& status.getTransaction() instanceof JdbcTransactionObjectSupport jdbc && jdbc.hasConnectionHolder())
 						? jdbc.getConnectionHolder() : null;
-		// One that JPA has bound before can be the one that this manager commits, and a
-		// listener may have used another one.
+		// A connection that JPA has bound before can be the one that this manager
+		// commits, and a listener may have used another one.
 		own.entrySet()
 			.removeIf((bound) -> bound.getValue() != used
 					&& Objects.equals(before.connections().get(bound.getKey()), bound.getValue()));
@@ -73,7 +73,8 @@ final class TransactionWatch implements TransactionExecutionListener {
 				observed.requireWritten();
 			}
 			catch (TransactionException ex) {
-				// Spring would take it for one of the commit, and not roll back.
+				// Spring would treat the exception as one of the commit, and not roll
+				// back.
 				throw new IllegalStateException("The transaction is rolled back", ex);
 			}
 		}

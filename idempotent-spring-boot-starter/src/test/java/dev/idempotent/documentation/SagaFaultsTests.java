@@ -8,22 +8,20 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares the faults in docs/sagas.md with the tests.
+ * Compares the faults in docs/faults.md and docs/participants.md with the tests.
  */
 class SagaFaultsTests {
-
-	private final String page = Page.of("docs/sagas.md").text();
 
 	private final TestReferences tests = TestReferences.read();
 
 	@Test
 	void ofSagasHaveAResultAndATestThatExists() {
-		assertHaveTests(faults("## What happens when"), 3, 23);
+		assertHaveTests(faults("docs/faults.md", "## Sagas"), 3, 23);
 	}
 
 	@Test
 	void ofParticipantsHaveAResultAndATestThatExists() {
-		assertHaveTests(faults("### What a cancellation does"), 4, 4);
+		assertHaveTests(faults("docs/participants.md", "## What a cancellation does"), 4, 4);
 	}
 
 	private void assertHaveTests(List<List<String>> faults, int cells, int fewest) {
@@ -35,8 +33,9 @@ class SagaFaultsTests {
 		});
 	}
 
-	private List<List<String>> faults(String chapter) {
-		String text = this.page.substring(this.page.indexOf(chapter + "\n") + chapter.length());
+	private static List<List<String>> faults(String path, String chapter) {
+		String page = Page.of(path).text();
+		String text = page.substring(page.indexOf(chapter + "\n") + chapter.length());
 		return text.substring(0, text.indexOf("\n#"))
 			.lines()
 			.filter((line) -> line.startsWith("| "))

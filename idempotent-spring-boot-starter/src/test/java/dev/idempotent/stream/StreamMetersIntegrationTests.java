@@ -32,7 +32,7 @@ import static org.awaitility.Awaitility.await;
  */
 class StreamMetersIntegrationTests {
 
-	private static final Path DOCUMENT = Path.of("../docs/operations.md");
+	private static final Path DOCUMENT = Path.of("../docs/observability.md");
 
 	/**
 	 * Of a row in the tables of meters, split at its lines.

@@ -39,8 +39,8 @@ final class ClaimTraces implements CurrentTrace {
 	}
 
 	/**
-	 * Links the current trace, that of a replay, to the first run with a short span: a
-	 * link can only be added to a span that starts.
+	 * Links the current trace, in which a response is replayed, to the first run with a
+	 * short span: a link can only be added to a span that starts.
 	 */
 	void link(RunOrigin firstRun) {
 		Span current = this.tracer.currentSpan();

@@ -160,7 +160,8 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 
 	/**
 	 * Releases or forgets a key.
-	 * @param since the run that the operator has seen; without it, whichever has the key
+	 * @param since the run that the operator has seen; without it, any run that has the
+	 * key
 	 * @param note why, for the audit event
 	 */
 	@WriteOperation

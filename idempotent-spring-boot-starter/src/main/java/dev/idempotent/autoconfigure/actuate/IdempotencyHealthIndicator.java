@@ -38,8 +38,8 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 
 	/**
 	 * Creates the indicator.
-	 * @param maxUnsettledAge the age of the oldest unsettled key from which the instance
-	 * is down
+	 * @param maxUnsettledAge the age of the oldest key that was neither completed nor
+	 * released, from which the instance is down
 	 * @param eviction reads by which policies the store evicts keys; empty if it does not
 	 */
 	IdempotencyHealthIndicator(IdempotencyEngine engine, KeyAdministration keys, KeySettings settings,

@@ -58,7 +58,8 @@ final class IdempotencyMetrics implements IdempotencyObserver {
 	 * Gauges of the runs of this instance.
 	 * @param running the number of runs in progress
 	 * @param settlementsWaiting the number of keys that are still to be settled
-	 * @param oldestUnsettled the age of the oldest unsettled key
+	 * @param oldestUnsettled the age of the oldest key that was neither completed nor
+	 * released
 	 * @return a binder that must be kept as long as the gauges are to have values
 	 */
 	static MeterBinder gauges(IntSupplier running, IntSupplier settlementsWaiting, Supplier<Duration> oldestUnsettled) {

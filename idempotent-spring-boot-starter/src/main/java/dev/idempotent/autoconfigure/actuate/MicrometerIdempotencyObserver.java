@@ -25,8 +25,8 @@ final class MicrometerIdempotencyObserver implements IdempotencyObserver {
 	/**
 	 * Creates an observer.
 	 * @param registry provides the current observation
-	 * @param traces link the trace of a replay to that of the first run; {@code null}
-	 * without a tracer
+	 * @param traces link the trace of a replay to the trace of the first run;
+	 * {@code null} without a tracer
 	 */
 	MicrometerIdempotencyObserver(ObservationRegistry registry, @Nullable ClaimTraces traces) {
 		this.registry = registry;
@@ -53,7 +53,7 @@ final class MicrometerIdempotencyObserver implements IdempotencyObserver {
 	}
 
 	/**
-	 * Finds the observation of the request, which surrounds those of filters.
+	 * Finds the observation of the request, which surrounds the observations of filters.
 	 */
 	private static Observation ofRequest(Observation current) {
 		ObservationView view = current;

@@ -132,7 +132,7 @@ abstract class OperatorEndpoint {
 
 	/**
 	 * Refuses a request whose body or query replaces a part of its path, which Spring
-	 * Boot permits: the path is what is authorized and logged.
+	 * Boot permits: only the path is authorized and logged.
 	 */
 	static void requireInPath(String... parts) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();

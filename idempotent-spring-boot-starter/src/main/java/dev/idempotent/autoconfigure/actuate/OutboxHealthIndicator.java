@@ -23,9 +23,10 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Reports DOWN if the oldest pending event, one that this instance leaves to others, or
- * the last scan of the relay is too old, or the database is unreachable, and UNKNOWN
- * where no relay has scanned the table yet: it does not search the table itself.
+ * Reports DOWN if the oldest pending event, an event without a handler or publisher in
+ * this instance, or the last scan of the relay is too old, or if the database is
+ * unreachable. Reports UNKNOWN before the relay has scanned the table, because the
+ * indicator does not search the table itself.
  */
 final class OutboxHealthIndicator implements HealthIndicator {
 
@@ -104,7 +105,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 		String action = "see 'Events do not arrive' in docs/operations.md";
 		if (late.locked()) {
 			state = "locked";
-			action = "A transaction has locked its row: that of its handler, or one of a host that has died or of "
+			action = "A transaction has locked its row: the transaction of its handler, of a host that has died, or of "
 					+ "another program. If it does not end by itself, end its session in the database; see 'A locked "
 					+ "event' in docs/operations.md";
 		}

@@ -48,8 +48,8 @@ final class OutboxMetrics implements OutboxObserver {
 	private final MeterProvider<Timer> commitToDelivered;
 
 	/**
-	 * Registers the meters, so that they exist before the first event; that of unreceived
-	 * events exists only for publishers that can tell.
+	 * Registers the meters, so that they exist before the first event. The meter of
+	 * unreceived events exists only for publishers that know of them.
 	 * @param registry the registry to use
 	 * @param publishers the prefixes of the topics
 	 */
@@ -81,7 +81,7 @@ final class OutboxMetrics implements OutboxObserver {
 	}
 
 	/**
-	 * Gauges of the current state of the outbox. Those of the backlog have no value
+	 * Gauges of the current state of the outbox. The gauges of the backlog have no value
 	 * before the relay of this instance has read the table of events.
 	 * @param backlog what the relay found when it last read the table of events
 	 * @param summary queries the other events; called at most every few seconds

@@ -103,7 +103,7 @@ final class SagaMetrics implements SagaObserver {
 	}
 
 	/**
-	 * Registers the meters of sagas, so that they exist before the first saga. Those of
+	 * Registers the meters of sagas, so that they exist before the first saga. Meters of
 	 * steps exist after the first call.
 	 * @param sagas the names of the sagas
 	 */

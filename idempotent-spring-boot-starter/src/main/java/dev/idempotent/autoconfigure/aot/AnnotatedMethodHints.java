@@ -26,7 +26,7 @@ import org.springframework.beans.factory.support.RegisteredBean;
 /**
  * Registers the annotated methods of beans with the types of their parameters and
  * results: expressions read them, Jackson writes and reads them, and their fields are
- * compared. Spring MVC registers those of web handlers.
+ * compared. Spring MVC registers the types of web handlers.
  */
 final class AnnotatedMethodHints implements BeanRegistrationAotProcessor {
 

@@ -192,7 +192,7 @@ public final class IdempotencyAutoConfiguration {
 	/**
 	 * The configuration of keys that operators need to know.
 	 *
-	 * @param namespace separates the keys of this application from those of others
+	 * @param namespace separates the keys of this application from the keys of others
 	 * @param maxRun how long a lease is renewed at most
 	 * @param proceedsWithoutStore whether requests run unprotected while the store is
 	 * unreachable

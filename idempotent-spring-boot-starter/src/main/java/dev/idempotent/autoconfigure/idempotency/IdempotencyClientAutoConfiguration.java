@@ -33,10 +33,9 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
 
 /**
- * Auto-configuration that lets Spring Boot's HTTP clients send derived keys to other
- * services, and the clients of the application, which apply {@link RestClientKeys}.
- * Applied last, so that its interceptor comes before the interceptors of other
- * customizers.
+ * Auto-configuration that lets Spring Boot's HTTP clients, and clients of the application
+ * that apply {@link RestClientKeys}, send derived keys to other services. Applied last,
+ * so that its interceptor comes before the interceptors of other customizers.
  */
 @AutoConfiguration
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)

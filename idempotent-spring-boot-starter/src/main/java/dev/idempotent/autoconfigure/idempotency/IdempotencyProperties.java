@@ -37,8 +37,8 @@ import org.springframework.util.unit.DataSize;
  * Properties of all idempotent operations.
  *
  * @param enabled Whether the @Idempotent annotation has an effect.
- * @param namespace Name that separates the keys of this application from those of others
- * in a shared store. Required, and must never change.
+ * @param namespace Name that separates the keys of this application from the keys of
+ * others in a shared store. Required, and must never change.
  * @param store Where keys are stored. Defaults to Redis if the application uses it, and
  * to its database otherwise.
  * @param guarantee Guarantee of operations that specify none. Unset, it is lease, and a
@@ -452,7 +452,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 				bytes = Base64.getDecoder().decode(base64.strip());
 			}
 			catch (IllegalArgumentException ex) {
-				// Its message has a character of the secret.
+				// The message of the exception contains a character of the secret.
 				throw invalid(property + " is not valid Base64 after its id");
 			}
 			if (bytes.length < TokenSecret.MIN_BYTES) {

@@ -38,7 +38,7 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
 
 /**
  * Stores idempotency keys in the application's database: all of them if there is no other
- * store, and those of {@code Guarantee.TRANSACTION} in any case.
+ * store, otherwise only the keys of {@code Guarantee.TRANSACTION}.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, DataSourcePoolMetadata.class })

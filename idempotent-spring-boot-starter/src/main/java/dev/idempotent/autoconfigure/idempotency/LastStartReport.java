@@ -180,7 +180,7 @@ final class LastStartReport implements ApplicationListener<ContextRefreshedEvent
 	}
 
 	/**
-	 * Each change is told, also back to a namespace that was used before: the keys of the
+	 * Each change is reported, also one back to an earlier namespace: the keys of the
 	 * last start are not found.
 	 */
 	private void compareNamespace(Map<String, String> applications, List<String> changes, DeploymentFacts place) {
@@ -212,7 +212,7 @@ final class LastStartReport implements ApplicationListener<ContextRefreshedEvent
 	}
 
 	/**
-	 * An application that was renamed cannot be told from another one.
+	 * A renamed application cannot be distinguished from another one.
 	 */
 	private void warnOfAnotherApplication(Map<String, String> last) {
 		if (this.told) {

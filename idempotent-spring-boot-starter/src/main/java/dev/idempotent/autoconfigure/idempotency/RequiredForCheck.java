@@ -62,8 +62,9 @@ final class RequiredForCheck {
 	}
 
 	/**
-	 * Those of Spring have nothing else of the application; its functional endpoints are
-	 * looked for before.
+	 * Whether a mapping may have handlers that are not known here. Other mappings of
+	 * Spring have none of the application, whose functional endpoints were looked for
+	 * before.
 	 */
 	private static boolean isUnknown(HandlerMapping mapping) {
 		return !(mapping instanceof RequestMappingHandlerMapping) && !(mapping instanceof AbstractUrlHandlerMapping)

@@ -33,7 +33,7 @@ final class UnpooledConnections {
 	}
 
 	/**
-	 * Derives them from the settings of a pool.
+	 * Derives such connections from the settings of a pool.
 	 * @return {@code null}, with a warning, if the settings do not suffice
 	 */
 	static @Nullable DataSource of(DataSource dataSource) {

@@ -49,7 +49,7 @@ class HandlerConnectionsConfiguration {
 	}
 
 	/**
-	 * If each connection is that of a handler, one that needs another waits until its
+	 * If handlers have all connections, a handler that needs another one waits until its
 	 * timeout.
 	 */
 	private static void warnIfTooSmall(int threads, @Nullable Integer connections) {

@@ -54,7 +54,7 @@ final class HandlersOwner {
 
 	/**
 	 * Makes this application the owner if there is none. While the database does not
-	 * answer, that is unknown, and {@link #require} asks again.
+	 * answer, the owner is unknown, and {@link #require} repeats the query.
 	 * @param handlers the names of its handlers, at least one
 	 * @throws IdempotentConfigurationException if another application is the owner, or
 	 * the table is missing or denied
@@ -141,7 +141,7 @@ final class HandlersOwner {
 		return new IdempotentConfigurationException(
 				"'%s' has the @OutboxHandler methods %s, and its table %sevent contains the events for the handlers of '%s': "
 					.formatted(this.namespace, handlers, this.tablePrefix, owner)
-						+ "each application would run those of the other.",
+						+ "each application would run the events of the other.",
 				"Give one of them tables of its own by idempotent.outbox.table-prefix, or set the same "
 						+ "idempotent.namespace if both are one application. If '%s' is a former name of this application, or no longer has handlers, stop its instances and run \"update %s set content = '%s' where attribute = '%s'\"."
 							.formatted(owner, this.table.name(), this.namespace, HANDLERS));

@@ -121,7 +121,7 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * An unreachable database may have them.
+	 * An unreachable database may have the tables.
 	 */
 	private boolean hasTables() {
 		try {

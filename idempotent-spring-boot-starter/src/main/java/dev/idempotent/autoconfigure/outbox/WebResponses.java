@@ -127,7 +127,7 @@ final class WebResponses implements Responses {
 		ResponseStatus annotation = annotation(method);
 		boolean sendsError = annotation != null && StringUtils.hasText(annotation.reason());
 		if (response != null && response.isCommitted()) {
-			// To send a second error fails.
+			// Sending a second error fails.
 			return sendsError ? HttpStatus.INTERNAL_SERVER_ERROR.value() : response.getStatus();
 		}
 		if (annotation != null && sendsError) {

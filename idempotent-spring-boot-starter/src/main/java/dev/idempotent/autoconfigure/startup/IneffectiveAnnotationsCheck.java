@@ -116,7 +116,7 @@ final class IneffectiveAnnotationsCheck {
 	}
 
 	/**
-	 * Most beans of an application are those of Spring, which have no such methods.
+	 * Most beans of an application are beans of Spring, which have no such methods.
 	 */
 	private Set<Class<?>> types(Function<String, @Nullable Class<?>> typeOf) {
 		return Stream.of(this.beans.getBeanNamesForType(Object.class, true, false))
@@ -176,8 +176,8 @@ final class IneffectiveAnnotationsCheck {
 
 	private static void check(@Nullable Class<?> type, Feature feature, String reason, String relation) {
 		for (AnnotatedMethod method : AnnotatedMethod.findAll(feature.annotation(), type)) {
-			// No servlet here serves a handler of a parent context, or it does so behind
-			// the filter of this context.
+			// No servlet here serves a handler of a parent context, or a servlet serves
+			// it behind the filter of this context.
 			if (!method.isWebHandler() || relation.equals("child")) {
 				throw feature.noEffect(method, reason,
 						"Declare the bean in the context that has @EnableAutoConfiguration");

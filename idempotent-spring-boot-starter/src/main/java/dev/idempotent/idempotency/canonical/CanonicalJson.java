@@ -20,8 +20,8 @@ import tools.jackson.core.json.JsonFactoryBuilder;
  * The same text for all equivalent JSON documents: without white space, keys sorted, and
  * strings and numbers in one notation. Thread-safe.
  * <p>
- * The format is that of RFC 8785, but numbers keep their exact decimal value instead of
- * being rounded to doubles, and lone surrogates are escaped instead of rejected.
+ * The format is defined by RFC 8785, but numbers keep their exact decimal value instead
+ * of being rounded to doubles, and lone surrogates are escaped instead of rejected.
  *
  * @see <a href="https://www.rfc-editor.org/rfc/rfc8785">JSON Canonicalization Scheme</a>
  */
@@ -90,7 +90,7 @@ public final class CanonicalJson {
 	}
 
 	/**
-	 * Decides about everything that the parser of bytes may not read, or has refused.
+	 * Handles all documents that the parser of bytes may not read, or has refused.
 	 */
 	private byte @Nullable [] encodeText(byte[] json) {
 		String text = new String(json, StandardCharsets.UTF_8);

@@ -39,14 +39,14 @@ import org.springframework.util.ConcurrentReferenceHashMap;
  * <ul>
  * <li>Numbers are compared by their decimal value, {@code enum} constants by name, other
  * values that are known by what their {@code equals} compares.
- * <li>Records and other classes are compared by their fields, without those that have the
- * value {@code null}, zero, {@code false} or that of an empty {@code Optional}.
+ * <li>Records and other classes are compared by their fields, without fields whose value
+ * is {@code null}, zero, {@code false} or an empty {@code Optional}.
  * <li>Sets, maps and collections other than lists and queues are compared without order.
  * <li>A value whose class is not the declared one includes the name of its class.
  * </ul>
- * What it cannot see it refuses: proxies, persistent entities, collections that are
- * loaded when they are read, classes without members where the declared type tells them,
- * and those of the JDK that are no values.
+ * Values whose content cannot be seen are refused: proxies, persistent entities,
+ * collections that are loaded when they are read, classes without members if they are the
+ * declared type, and classes of the JDK that are not values.
  */
 public final class CanonicalValues {
 
@@ -113,7 +113,7 @@ public final class CanonicalValues {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			// Of a collection that cannot be read, or of a form.
+			// The failure of a collection that cannot be read, or of a form.
 			throw new IncomparableValueException(encoder.located("it cannot be read (" + ex.getClass().getName() + ")"),
 					ex);
 		}
@@ -150,7 +150,7 @@ public final class CanonicalValues {
 	}
 
 	/**
-	 * If one value lacks a member, what it has there is the member behind that.
+	 * If one value lacks a member, its next member is at that place.
 	 */
 	private static String place(String ofOne, String ofOther) {
 		if (ofOne.startsWith(ofOther) || ofOther.startsWith(ofOne)) {
@@ -170,7 +170,7 @@ public final class CanonicalValues {
 			return hasContent(value, 0);
 		}
 		catch (RuntimeException ex) {
-			// Its encoding says what cannot be read.
+			// The encoding of the value reports what cannot be read.
 			return true;
 		}
 	}
@@ -275,7 +275,7 @@ public final class CanonicalValues {
 	 * Finds the classes whose fields are read, as far as declared types tell. For native
 	 * images.
 	 * @param declared the declared type of a value
-	 * @return its class and those of its members
+	 * @return its class and the classes of its members
 	 */
 	public Set<Class<?>> classesOf(Type declared) {
 		Set<Class<?>> found = new HashSet<>();
@@ -415,7 +415,7 @@ public final class CanonicalValues {
 	/**
 	 * Returns whether a member exists, as far as the declared type tells.
 	 * @param declared the declared type of a value
-	 * @param names the names of a member, of a member of that, and so on
+	 * @param names the names of a member, of a member of that member, and so on
 	 * @return {@code false} if the last one certainly does not exist
 	 */
 	public boolean hasMember(Type declared, List<String> names) {

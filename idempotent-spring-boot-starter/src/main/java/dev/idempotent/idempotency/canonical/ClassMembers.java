@@ -51,8 +51,8 @@ final class ClassMembers {
 	}
 
 	/**
-	 * Returns whether a class has fields of which it is not known whether they count.
-	 * Those that a compiler adds, as that of Groovy does, do not.
+	 * Returns whether a class has fields that may or may not count. Fields that a
+	 * compiler adds, such as the compiler of Groovy, do not count.
 	 */
 	static boolean hasTransient(Class<?> type) {
 		for (Class<?> each = type; each != null && each != Object.class; each = each.getSuperclass()) {

@@ -392,8 +392,9 @@ final class KnownTypes {
 	}
 
 	/**
-	 * Subclasses are equal to a date of the same millisecond. Only a timestamp can have a
-	 * part of one, and only it can be asked for that: dates without a time refuse.
+	 * Subclasses are equal to a date of the same millisecond. Only a timestamp can have
+	 * fractions of a millisecond, and only a timestamp can be converted to an instant:
+	 * dates without a time refuse.
 	 */
 	private static String instant(Date date) {
 		String millis = Long.toString(date.getTime());

@@ -45,8 +45,9 @@ public final class CallFailure {
 	}
 
 	/**
-	 * Returns whether an exception comes from a call: it or one of its causes is that of
-	 * a connection, or was thrown within an HTTP client, as by a status handler.
+	 * Returns whether an exception comes from a call: the exception or one of its causes
+	 * is a failure of a connection, or was thrown within an HTTP client, as by a status
+	 * handler.
 	 * @param failure the exception
 	 * @return whether a request was made, or tried
 	 */

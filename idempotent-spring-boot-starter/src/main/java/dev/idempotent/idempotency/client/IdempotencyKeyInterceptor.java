@@ -30,8 +30,8 @@ import org.springframework.http.client.support.HttpRequestWrapper;
  * each call. Must be the first interceptor, so that the attempts of a retry interceptor
  * are one call. Safe methods, requests with a key of their own, and requests outside a
  * run are left unchanged. Records all calls of the run and their responses, which prove
- * the outcome of a step of a saga, but for those of services whose calls may be repeated
- * without a key.
+ * the outcome of a step of a saga. Calls of services whose calls may be repeated without
+ * a key prove nothing.
  */
 public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterceptor {
 

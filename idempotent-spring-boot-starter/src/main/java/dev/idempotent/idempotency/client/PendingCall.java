@@ -172,7 +172,7 @@ final class PendingCall implements ClientHttpResponse {
 	}
 
 	/**
-	 * A proof that fails, such as on a page instead of JSON, is none.
+	 * A proof that throws, such as on a page instead of JSON, does not count.
 	 */
 	private static boolean proves(Predicate<ServiceResponse> proof, Received received) throws IOException {
 		try {

@@ -192,7 +192,7 @@ public final class PropagationTargets {
 	 * What is called, wherever its target is.
 	 *
 	 * @param target the name of the target
-	 * @param path the path below that of the location
+	 * @param path the path below the path of the location
 	 * @param honoursKeys whether the target is named as one that honours keys
 	 */
 	record Resource(String target, String path, boolean honoursKeys) {

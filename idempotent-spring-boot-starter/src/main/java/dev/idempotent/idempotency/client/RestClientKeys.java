@@ -48,7 +48,7 @@ public final class RestClientKeys {
 	}
 
 	/**
-	 * Whether the application has a client that sends keys by this.
+	 * Whether the application has a client that sends keys by this bean.
 	 * @return whether {@link #forService} was called
 	 */
 	public boolean isUsed() {

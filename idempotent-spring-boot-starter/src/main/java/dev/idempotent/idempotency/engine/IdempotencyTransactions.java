@@ -194,7 +194,7 @@ public interface IdempotencyTransactions {
 		IdempotencyTransactions joiningTransactions(String described);
 
 		/**
-		 * Returns whether the transactions are those of a database.
+		 * Returns whether the transactions are transactions of a database.
 		 * @return {@code false} in a test without one
 		 */
 		default boolean isTransactional() {

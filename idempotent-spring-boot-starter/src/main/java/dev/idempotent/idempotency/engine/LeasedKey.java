@@ -250,7 +250,7 @@ final class LeasedKey {
 
 	/**
 	 * The next claim stores the response of the database. A response that stays is only
-	 * replayed while the database tells its epoch.
+	 * replayed while the database has its epoch.
 	 */
 	private void forgetOutdated() {
 		IdempotencyKey key = this.request.key();
@@ -293,7 +293,7 @@ final class LeasedKey {
 	}
 
 	/**
-	 * Settles the claim in the store, if that has it.
+	 * Settles the claim in the store, if the store has it.
 	 * @return {@code false} if the store is unreachable
 	 */
 	private boolean isSettledNow(StoreVerb verb, Runnable step) {

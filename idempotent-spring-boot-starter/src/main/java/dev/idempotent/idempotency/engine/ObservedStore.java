@@ -169,8 +169,8 @@ final class ObservedStore {
 	}
 
 	/**
-	 * Does not end an outage of writes if the call was none: each request would begin and
-	 * end another one.
+	 * A call that does not write does not end an outage of writes: otherwise each request
+	 * would begin and end another outage.
 	 */
 	private void endOutage(long start, boolean write) {
 		if (this.outage.isOpen() && (write || !this.outageOfWrites)) {

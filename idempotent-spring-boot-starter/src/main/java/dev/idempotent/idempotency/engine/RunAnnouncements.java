@@ -10,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Announces to the store, in the background, the claims that operators may look for:
- * those of runs that last longer than a moment, and those for which a request was
- * refused, because their owner may have died. Most runs end before, and cost the store
- * nothing.
+ * Announces to the store, in the background, the claims that operators may look for: the
+ * claims of runs that last longer than a moment, and claims for which a request was
+ * refused, because their owner may have died. Most runs end before that, and cost the
+ * store nothing.
  */
 final class RunAnnouncements {
 

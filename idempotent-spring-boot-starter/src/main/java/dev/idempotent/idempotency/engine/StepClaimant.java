@@ -94,7 +94,8 @@ final class StepClaimant {
 	}
 
 	/**
-	 * Creates the context in which the step runs: keys are derived from that of the step.
+	 * Creates the context in which the step runs: keys are derived from the key of the
+	 * step.
 	 * @return a new context at each call
 	 */
 	IdempotencyContext context() {

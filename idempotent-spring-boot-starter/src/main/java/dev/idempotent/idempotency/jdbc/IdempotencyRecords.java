@@ -81,7 +81,8 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Does the same with statements of the caller, which return the epoch.
+	 * Claims or completes a key, as the method above, with statements of the caller,
+	 * which return the epoch.
 	 */
 	Claim claim(RecordStatements statements, IdempotencyKey key, Fingerprint fingerprint, String token,
 			@Nullable StoredResponse response, Duration duration, @Nullable Duration lockTimeout) {
@@ -317,7 +318,7 @@ final class IdempotencyRecords {
 
 	/**
 	 * Returns whether this is the epoch of the database, as far as this process knows.
-	 * @return {@code false} also if the database has told none lately
+	 * @return {@code false} also if no statement has returned an epoch lately
 	 */
 	boolean isCurrent(String other) {
 		Epoch last = this.epoch;
@@ -355,7 +356,7 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * The epoch that the database has told last, as {@link Database#epoch(String)}
+	 * The epoch that a statement has returned last, as {@link Database#epoch(String)}
 	 * defines it.
 	 */
 	private record Epoch(String text, long heard) {

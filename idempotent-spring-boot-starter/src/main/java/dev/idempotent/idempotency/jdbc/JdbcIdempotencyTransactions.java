@@ -97,7 +97,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	/**
-	 * On the connection of a joined transaction: a thread that waits for a second
+	 * Uses the connection of a joined transaction: a thread that waits for a second
 	 * connection may wait for itself.
 	 */
 	@Override
@@ -279,8 +279,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	/**
-	 * With a savepoint if the manager supports them, so that the work of a failed handler
-	 * is rolled back immediately.
+	 * Sets a savepoint if the manager supports savepoints, so that the work of a failed
+	 * handler is rolled back immediately.
 	 */
 	private TransactionDefinition joiningTest() {
 		boolean nests = this.manager instanceof AbstractPlatformTransactionManager some

@@ -176,8 +176,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	}
 
 	/**
-	 * A new transaction even within that of an outer filter: it has to commit before the
-	 * response is sent.
+	 * A new transaction even within the transaction of an outer filter: the new one has
+	 * to commit before the response is sent.
 	 */
 	private static TransactionDefinition ownDefinition(String described, @Nullable TransactionAttribute attribute) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition(

@@ -50,7 +50,7 @@ public final class IdempotencyTemplate {
 
 	/**
 	 * Returns a template with another guarantee.
-	 * @param guarantee the guarantee; {@link Guarantee#DEFAULT} for that of the
+	 * @param guarantee the guarantee; {@link Guarantee#DEFAULT} for the one of the
 	 * application
 	 * @return the template
 	 */
@@ -108,8 +108,8 @@ public final class IdempotencyTemplate {
 	 * @param operation the name of the operation; keys of different operations are
 	 * independent
 	 * @param key the key, which identifies all inputs of the work
-	 * @param type the type as which a stored result is read, such as that of Spring's
-	 * {@code ParameterizedTypeReference}
+	 * @param type the type as which a stored result is read, such as the type of a
+	 * {@code ParameterizedTypeReference} of Spring
 	 * @param work the work
 	 * @return the result of this or an earlier run
 	 * @throws dev.idempotent.idempotency.IdempotencyPendingException as above
@@ -142,8 +142,8 @@ public final class IdempotencyTemplate {
 
 	/**
 	 * Runs a step of the current run, or returns its recorded result if an earlier run of
-	 * the same key has completed it. The settings of the run apply, not those of this
-	 * template.
+	 * the same key has completed it. The settings of the run apply, not the settings of
+	 * this template.
 	 * @param <T> the type of the result
 	 * @param name the name of the step, unique in the run and the same in each run
 	 * @param type the type as which the result is read, in each run
@@ -168,8 +168,8 @@ public final class IdempotencyTemplate {
 	 * Runs a step with a result of a generic type.
 	 * @param <T> the type of the result
 	 * @param name the name of the step
-	 * @param type the type as which the result is read, such as that of Spring's
-	 * {@code ParameterizedTypeReference}
+	 * @param type the type as which the result is read, such as the type of a
+	 * {@code ParameterizedTypeReference} of Spring
 	 * @param work the work, which commits before it returns
 	 * @return the result as read from its JSON
 	 * @throws IllegalStateException as {@link #step(String, Class, Supplier)} does, like

@@ -100,8 +100,8 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	}
 
 	/**
-	 * Whether the annotation is that of a web handler, on an interface from which this
-	 * bean is made to call it.
+	 * Whether the annotation is meant for a web handler: it stands on an interface that
+	 * this bean, a client, calls the handler through.
 	 */
 	private static boolean isCallOfAHandler(AnnotatedMethod method) {
 		return annotationOf(method).key().isEmpty()
@@ -139,7 +139,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	}
 
 	/**
-	 * Rejects what only a web handler can have, or lack.
+	 * Rejects attributes that only a web handler can have, or leave out.
 	 */
 	private static void requireNoHandler(AnnotatedMethod method) {
 		Idempotent annotation = annotationOf(method);

@@ -70,7 +70,7 @@ final class MethodRun {
 	private int open;
 
 	/**
-	 * How those that have ended did so.
+	 * How the transactions that have ended did so.
 	 */
 	private @Nullable End end;
 
@@ -173,7 +173,7 @@ final class MethodRun {
 	 */
 	void complete(StoredResponse stored) {
 		if (this.joined) {
-			// Before the transaction commits, which it may do here.
+			// Must come before the commit of the transaction, which may happen here.
 			synchronized (this) {
 				this.result = stored;
 			}

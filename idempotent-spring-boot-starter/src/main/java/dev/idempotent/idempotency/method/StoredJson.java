@@ -31,7 +31,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Values of one type that are stored as JSON and read back, in this release or a later
- * one: nothing of them gets lost, and nothing is read as something else.
+ * one, without the loss or change of any part.
  * <p>
  * Before it is stored, a value is read back and compared. Members that the type computes
  * are not read, so that they are not stored. When it is read, it is written again, and
@@ -66,7 +66,7 @@ public final class StoredJson {
 	}
 
 	/**
-	 * Returns the type as that of a field.
+	 * Returns the type as the type of a field.
 	 */
 	private static ResolvableType declared(JavaType type) {
 		if (type.isArrayType()) {
@@ -117,8 +117,8 @@ public final class StoredJson {
 	 * @param written its JSON
 	 * @return the JSON to store
 	 * @throws LostValueException if another value is read
-	 * @throws dev.idempotent.idempotency.canonical.IncomparableValueException if that
-	 * cannot be found out
+	 * @throws dev.idempotent.idempotency.canonical.IncomparableValueException if the two
+	 * values cannot be compared
 	 * @throws tools.jackson.core.JacksonException if it cannot be read
 	 */
 	public byte[] verify(@Nullable Object value, byte[] written) {
@@ -151,7 +151,7 @@ public final class StoredJson {
 	 * Reads a stored value.
 	 * @param stored its JSON
 	 * @return the value
-	 * @throws LostValueException if it is another value than that which was stored
+	 * @throws LostValueException if it is not the value that was stored
 	 * @throws tools.jackson.core.JacksonException if it cannot be read as the type, or
 	 * not be written again
 	 */
@@ -265,7 +265,7 @@ public final class StoredJson {
 	}
 
 	/**
-	 * What is read is another value than that which was stored.
+	 * Thrown if the value that is read is not the value that was stored.
 	 */
 	public static final class LostValueException extends RuntimeException {
 

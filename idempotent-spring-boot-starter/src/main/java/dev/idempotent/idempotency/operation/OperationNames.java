@@ -39,7 +39,7 @@ public final class OperationNames {
 	/**
 	 * Creates the names of a context.
 	 * @param shared has the names of all contexts that are compared with this one
-	 * @param namespace the namespace of its keys: those of another one differ
+	 * @param namespace the namespace of its keys: keys of another namespace differ
 	 */
 	public OperationNames(Shared shared, String namespace) {
 		this.shared = shared;

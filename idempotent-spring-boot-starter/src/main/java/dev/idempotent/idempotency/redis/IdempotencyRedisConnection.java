@@ -321,10 +321,10 @@ public abstract class IdempotencyRedisConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Native connections, which cost less than those of Spring Data that are created for
-	 * each command: one for all threads, or one for each use if replicas must confirm it,
-	 * since {@code WAIT} blocks the connection that wrote. Apart from its superclass,
-	 * which must link without Lettuce.
+	 * Native connections, which cost less than the connections of Spring Data that are
+	 * created for each command: one for all threads, or one for each use if replicas must
+	 * confirm it, since {@code WAIT} blocks the connection that wrote. Apart from its
+	 * superclass, which must link without Lettuce.
 	 */
 	private static final class LettuceClient extends IdempotencyRedisConnection {
 

@@ -91,7 +91,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		if (isMultipart(type)) {
 			List<List<String>> parts = readParts(request);
 			if (parts != null) {
-				// Those of text parts, too. The container has limited them.
+				// Parameters of text parts, too. The container has limited them.
 				return new BufferedRequest(request, null, readOwnParameters(request, Integer.MAX_VALUE), parts);
 			}
 		}
@@ -113,7 +113,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	/**
-	 * Returns whether there are other fields than the parameters of the URL: those of a
+	 * Returns whether there are other fields than the parameters of the URL: fields of a
 	 * form, of a filter that changes or adds some, or of a test.
 	 */
 	private static boolean hasOwn(SortedMap<String, List<String>> fields, HttpServletRequest request) {
@@ -128,7 +128,8 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	/**
-	 * Reads the parameters of a request without a form, unless all are those of the URL.
+	 * Reads the parameters of a request without a form, unless all of them come from the
+	 * URL.
 	 */
 	private static @Nullable SortedMap<String, List<String>> readOwnParameters(HttpServletRequest request, int limit) {
 		try {
@@ -283,9 +284,9 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	/**
-	 * Returns the parameters by name, those of the URL, of a form or of text parts, and
-	 * of other filters; or {@code null} if there is neither a form nor a parameter that
-	 * is not one of the URL.
+	 * Returns the parameters by name, from the URL, a form, text parts and other filters;
+	 * or {@code null} if there is neither a form nor a parameter that is not one of the
+	 * URL.
 	 */
 	@Nullable SortedMap<String, List<String>> form() {
 		return this.form;
@@ -524,7 +525,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	/**
-	 * Bytes beyond the limit need not be kept: a body with more is refused.
+	 * Bytes beyond the limit need not be kept: a longer body is refused.
 	 */
 	private static final class LimitedRecord extends ByteArrayOutputStream {
 

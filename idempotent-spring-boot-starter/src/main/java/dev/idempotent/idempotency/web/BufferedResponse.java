@@ -144,7 +144,7 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 	}
 
 	/**
-	 * Sends what is buffered.
+	 * Sends the buffered response.
 	 */
 	void sendBuffered() throws IOException {
 		this.sent = true;
@@ -326,8 +326,8 @@ final class BufferedResponse extends HttpServletResponseWrapper {
 	}
 
 	/**
-	 * Turns a status below 400, such as that of a {@code ResponseStatus} with a reason,
-	 * into a response without a body if nothing may be sent before
+	 * Turns a status below 400, such as the status of a {@code ResponseStatus} with a
+	 * reason, into a response without a body if nothing may be sent before
 	 * {@link #sendBuffered()}.
 	 */
 	private boolean isSentAsStatus(int status) {

@@ -72,8 +72,8 @@ record Cancellation(IdempotencyKey key, boolean done, OperationSettings action, 
 		}
 		IdempotencyKey key = keys.apply(keyHeader.parse(parts.group(1)));
 		if (key.equals(own)) {
-			throw Problem.KEY_MALFORMED.refusal("The headers " + HEADER
-					+ " and that of the idempotency key have the same key. Send a key of its own with each request.");
+			throw Problem.KEY_MALFORMED.refusal("The header " + HEADER
+					+ " names the key of the request itself. Send a key of its own with each request.");
 		}
 		return new Cancellation(key, "done".equals(parts.group(2)), action, transactions);
 	}
@@ -110,7 +110,7 @@ record Cancellation(IdempotencyKey key, boolean done, OperationSettings action, 
 		if (onRecord instanceof Claim.Completed || onRecord.isAcquired()) {
 			return this.done ? Verdict.REFUSE : Verdict.SKIP;
 		}
-		throw new IllegalStateException("The fingerprint of a tombstone contradicts that of its action");
+		throw new IllegalStateException("The fingerprint of a tombstone contradicts the fingerprint of its action");
 	}
 
 	private boolean hadEffect(StoredResponse stored) {

@@ -44,7 +44,7 @@ record ComparedHeaders(List<String> included) {
 	 * Includes headers.
 	 * @param keyHeader the header of the key
 	 * @param names their names
-	 * @throws IllegalArgumentException if a name is invalid, occurs twice, or is that of
+	 * @throws IllegalArgumentException if a name is invalid, occurs twice, or belongs to
 	 * a header that differs per attempt
 	 */
 	static ComparedHeaders of(String keyHeader, String... names) {

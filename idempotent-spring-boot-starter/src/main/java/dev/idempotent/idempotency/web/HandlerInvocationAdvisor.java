@@ -34,9 +34,9 @@ import org.springframework.web.servlet.DispatcherServlet;
 
 /**
  * Watches the calls of handler methods that Spring MVC makes in a {@link HandlerRun},
- * from two places: the first one, outside all other advice, marks the call as that of its
- * run; the second one, inside all other advice, records whether, where and how often the
- * method itself was entered, and how it ended.
+ * from two places: the first one, outside all other advice, marks the call as the call of
+ * its run; the second one, inside all other advice, records whether, where and how often
+ * the method itself was entered, and how it ended.
  */
 final class HandlerInvocationAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
@@ -99,7 +99,7 @@ final class HandlerInvocationAdvisor extends StaticMethodMatcherPointcutAdvisor 
 	}
 
 	/**
-	 * Nothing of the call is undone any more once it has returned here. Advice may pass
+	 * No part of the call is undone any more once it has returned here. Advice may pass
 	 * the call to another thread, which the request is not bound to.
 	 */
 	private static @Nullable Object mark(MethodInvocation invocation) throws Throwable {
@@ -158,10 +158,10 @@ final class HandlerInvocationAdvisor extends StaticMethodMatcherPointcutAdvisor 
 
 	static IllegalStateException withoutRun(Method method) {
 		return new IllegalStateException("The @Idempotent method " + method + " was not run: no key was claimed for "
-				+ "it. Its request did not pass the idempotency filter, or was forwarded, included or dispatched from "
-				+ "a servlet or a handler without @Idempotent or with another guarantee, or is an error page, or such a "
-				+ "handler, an interceptor or a functional endpoint has called the method. Let requests pass that "
-				+ "filter, and call a service instead of such methods.");
+				+ "it. That is so (1) for a request that did not pass the idempotency filter, (2) for a forward, an "
+				+ "include, a dispatch or an error page of a servlet, or of a handler without @Idempotent or with "
+				+ "another guarantee, and (3) for a call by such a handler, an interceptor or a functional endpoint. Let "
+				+ "requests pass that filter, and call a service instead of such methods.");
 	}
 
 	private static boolean isInServlet(RequestAttributes request) {

@@ -185,7 +185,8 @@ abstract class HandlerRun {
 			boolean abandoned, boolean nested) throws IOException, ServletException;
 
 	/**
-	 * What a redirect would have shown, such as that an order was placed.
+	 * The flash attributes, which the target of the redirect would have shown, such as
+	 * "order placed".
 	 */
 	static void withdrawFlash(HttpServletRequest request) {
 		FlashMap flash = (FlashMap) request.getAttribute(DispatcherServlet.OUTPUT_FLASH_MAP_ATTRIBUTE);
@@ -421,8 +422,9 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Of a handler without a proxy, only the stack trace shows that an exception is that
-	 * of binding, validation or an interceptor. Without that proof, it is the handler's.
+	 * If the handler has no proxy, only the stack trace shows that an exception comes
+	 * from binding, validation or an interceptor. Without that proof, the exception
+	 * counts as thrown by the handler.
 	 */
 	private boolean isThrownByHandler(Throwable failure) {
 		Handler known = this.handler;
@@ -485,7 +487,7 @@ abstract class HandlerRun {
 
 	/**
 	 * Settles the key of a request whose error page did not, because another filter has
-	 * handled the error or the error page has failed: the client received a different
+	 * handled the error or the error page has failed: the client received another
 	 * response than the one that was to be stored.
 	 * @param request the request
 	 * @param status the status of the error

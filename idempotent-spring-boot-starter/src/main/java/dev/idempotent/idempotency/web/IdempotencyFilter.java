@@ -149,7 +149,7 @@ public final class IdempotencyFilter implements Filter {
 
 	/**
 	 * Claims the key of a request, or answers it: with the stored response, a problem, or
-	 * that of a cancellation that has nothing to undo.
+	 * the response of a cancellation that has nothing to undo.
 	 * @param writtenDirectly whether the handler writes to the response of the filter
 	 * @return whether a run of the handler is open; otherwise the request is answered
 	 */

@@ -155,8 +155,8 @@ public final class IdempotentHandlerAdapter implements HandlerAdapter, HandlerEx
 
 	/**
 	 * Returns whether an adapter is known to call a handler method once, and to return
-	 * only if that has: the one of Spring MVC itself. One that extends or replaces it may
-	 * answer without the method, repeat it or hide its exception.
+	 * only if that has: the one of Spring MVC itself. An adapter that extends or replaces
+	 * it may answer without the method, repeat the call or hide its exception.
 	 * @param adapter the adapter
 	 * @return {@code false} if it is not known
 	 */

@@ -21,10 +21,10 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * The first handler mapping of each dispatcher servlet, which asks the others. It tells
- * the {@link IdempotencyFilter} which of them has found the handler, and adds the last
- * interceptor to what that has found: when a view has been rendered, this one is called
- * before the interceptors of the application, whichever mapping has them.
+ * The first handler mapping of each dispatcher servlet, which asks the others. Tells the
+ * {@link IdempotencyFilter} which mapping has found the handler, and adds the last
+ * interceptor to the chain of that mapping: when a view has been rendered, the last
+ * interceptor is called before the interceptors of the application.
  */
 public final class IdempotentHandlerMapping implements HandlerMapping, PriorityOrdered {
 

@@ -58,7 +58,7 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import org.springframework.web.util.pattern.PatternParseException;
 
 /**
- * Knows the operation of each handler: that of its annotation, or of a rule that its
+ * Knows the operation of each handler, from its annotation or from a rule that its
  * requests need a key. Loaded once the mappings of the application are known; until then
  * no handler has an operation.
  */

@@ -33,9 +33,10 @@ final class RequestAddress {
 
 	/**
 	 * Returns the hosts that the client can have addressed, in lower case and without a
-	 * port: those that gateways have forwarded, up to the first full domain name, and
-	 * without one that of the request itself. The latter counts only if it is a full
-	 * domain name and not that of this machine: a retry may be sent to another instance.
+	 * port: the hosts that gateways have forwarded, up to the first full domain name, and
+	 * without such a name the host of the request itself. The latter counts only if it is
+	 * a full domain name and not the name of this machine: a retry may be sent to another
+	 * instance.
 	 * @return names separated by commas, or an empty string
 	 */
 	static String host(HttpServletRequest request) {
@@ -108,8 +109,8 @@ final class RequestAddress {
 	}
 
 	/**
-	 * Returns the prefix that the client has sent and the application does not map: that
-	 * of a gateway, or else the context path. The same whether or not Spring's
+	 * Returns the prefix that the client has sent and the application does not map: the
+	 * prefix of a gateway, or else the context path. The same whether or not Spring's
 	 * {@code ForwardedHeaderFilter} has applied the header.
 	 */
 	static String prefix(HttpServletRequest request) {

@@ -21,9 +21,9 @@ import tools.jackson.core.JsonPointer;
 
 /**
  * Computes the fingerprint of a request from its method, path within the application,
- * query and content, without what is ignored of them, from what selects its handler
- * beside these, and from the headers that decide its work. JSON is compared by its
- * meaning, anything else by its bytes.
+ * query and content, without the ignored parts, from the other conditions that select its
+ * handler, and from the headers that decide its work. JSON is compared by its meaning,
+ * anything else by its bytes.
  */
 final class RequestFingerprinter {
 
@@ -59,9 +59,9 @@ final class RequestFingerprinter {
 
 	/**
 	 * Creates a fingerprinter.
-	 * @param conditions those of the handler, such as a header or a media type, or
-	 * {@code null}
-	 * @param entries those of the annotation
+	 * @param conditions the conditions of the handler, such as a header or a media type,
+	 * or {@code null}
+	 * @param entries the entries of the annotation
 	 * @throws IllegalArgumentException if one is blank or a pointer to the whole body, or
 	 * if there are others beside {@code *}
 	 */
@@ -130,7 +130,7 @@ final class RequestFingerprinter {
 
 	/**
 	 * Returns the names of the matrix variable in which a client without cookies sends
-	 * its session: that of the cookie on Tomcat, and the default.
+	 * its session: the name of the cookie on Tomcat, and the default.
 	 */
 	private static Set<String> sessionParameters(HttpServletRequest request) {
 		String configured = request.getServletContext().getSessionCookieConfig().getName();

@@ -172,8 +172,8 @@ final class RequestIdentifier {
 	}
 
 	/**
-	 * Equal requests to two hosts, or behind two prefixes of a gateway, may be those of
-	 * two tenants.
+	 * Equal requests to two hosts, or behind two prefixes of a gateway, may come from two
+	 * tenants.
 	 */
 	private static String addressed(HttpServletRequest request, Fingerprint fingerprint) {
 		String prefix = RequestUrl.normalize(RequestAddress.prefix(request));
@@ -207,7 +207,7 @@ final class RequestIdentifier {
 	 * that is stored
 	 * @param fingerprint the fingerprint
 	 * @param cancels the cancellation that it requests, if any
-	 * @param headerKey the key of its header, if the key is that
+	 * @param headerKey the key of its header, if the key comes from the header
 	 */
 	record Identity(IdempotencyKey key, Duration retention, boolean expired, Fingerprint fingerprint,
 			@Nullable Cancellation cancels, @Nullable String headerKey) {

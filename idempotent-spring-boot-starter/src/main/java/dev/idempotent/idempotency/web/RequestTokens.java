@@ -87,8 +87,8 @@ final class RequestTokens {
 	}
 
 	/**
-	 * Reads the field of a form that the container has parsed. Its parameters include
-	 * those of the URL, which do not have this one.
+	 * Reads the field of a form that the container has parsed. The parameters of the
+	 * request include the parameters of the URL, which must not have this field.
 	 */
 	private static List<String> formValues(BufferedRequest request) {
 		boolean parsed = request.form() != null || request.parts() != null;

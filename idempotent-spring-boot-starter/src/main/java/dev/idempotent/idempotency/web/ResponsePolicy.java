@@ -147,8 +147,8 @@ final class ResponsePolicy {
 	}
 
 	/**
-	 * Returns the response of work that was rolled back. One that is not kept would count
-	 * as that of work that was done.
+	 * Returns the response of work that was rolled back. A response that is not kept
+	 * would count as the response of work that was done.
 	 */
 	StoredResponse toStoreAfterRollback(HttpServletRequest request, CapturedResponse response) {
 		StoredResponse stored = toStore(request, response);

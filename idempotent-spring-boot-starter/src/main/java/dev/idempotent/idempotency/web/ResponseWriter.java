@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends the responses that do not come from a handler: replays and problem details. Their
- * bodies are flushed, as Spring MVC does with those of handlers: nothing that follows,
+ * bodies are flushed, as Spring MVC flushes the bodies of handlers: nothing that follows,
  * such as a failing interceptor, replaces them.
  */
 final class ResponseWriter {

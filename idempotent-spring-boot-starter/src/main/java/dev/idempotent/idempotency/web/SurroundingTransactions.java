@@ -88,8 +88,8 @@ final class SurroundingTransactions implements TransactionParticipant {
 	}
 
 	/**
-	 * What was rolled back in one of them was not done, whatever has become of the
-	 * others.
+	 * If one of them was rolled back, the work was not done, however the others have
+	 * ended.
 	 */
 	private static End combine(@Nullable End known, End one) {
 		if (known == null || known == one) {

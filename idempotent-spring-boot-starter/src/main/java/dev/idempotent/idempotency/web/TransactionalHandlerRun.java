@@ -55,7 +55,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	private volatile boolean entryRefused;
 
 	/**
-	 * Whether the transaction was rolled back: the response is then the one to that.
+	 * Whether the transaction was rolled back: the response then reports the rollback.
 	 */
 	private boolean rolledBack;
 
@@ -188,8 +188,8 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	/**
-	 * Commits within the call of the handler: a failure is one of the handler, and no
-	 * interceptor has closed yet what the commit needs, such as an entity manager. If
+	 * Commits within the call of the handler: a failure counts as one of the handler, and
+	 * no interceptor has closed yet what the commit needs, such as an entity manager. If
 	 * other code may keep a part of the response, only the end of the dispatch is late
 	 * enough.
 	 */
@@ -259,8 +259,8 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	/**
-	 * Commits, or rolls back, and sends the response to that.
-	 * @return the failure of the commit, to which there is no response yet
+	 * Commits, or rolls back, and sends the response that reports the outcome.
+	 * @return the failure of a commit for which there is no response yet
 	 */
 	private @Nullable Exception settle(HttpServletRequest request, BufferedResponse buffered) throws IOException {
 		boolean returned = phase() == Phase.RETURNED && !this.rolledBack && !buffered.isErrorSent();

@@ -70,8 +70,8 @@ public class EventTable {
 	public static final long READ_WITH_CLAIM = 1_000_000;
 
 	/**
-	 * Whether no transaction has locked this version of a row but the one that has made
-	 * it, such as by an update of what it had locked.
+	 * Whether this version of a row was locked by no other transaction than the one that
+	 * has written it, such as by an update of a row that it had locked.
 	 */
 	private static final String UNLOCKED = "(e.xmax = 0 or e.xmax = e.xmin)";
 
@@ -455,11 +455,11 @@ public class EventTable {
 	}
 
 	/**
-	 * Locks a row that was never claimed in the transaction of the calling thread, which
-	 * must not have done anything else, and reads it. Until the transaction ends, no
-	 * other instance can claim the row. Only for a database that {@linkplain #showsLocks
-	 * shows locks}: if the transaction does not commit, it cannot be locked again without
-	 * a claim.
+	 * In the transaction of the calling thread, which must not have done anything else,
+	 * locks and reads a row that was never claimed. Until the transaction ends, no other
+	 * instance can claim the row. Only for a database that {@linkplain #showsLocks shows
+	 * locks}: if the transaction does not commit, it cannot be locked again without a
+	 * claim.
 	 * @param head the first row of its lane, as it was read
 	 * @param longest how long PostgreSQL keeps the transaction without hearing of it, and
 	 * lets it wait for a lock
@@ -839,8 +839,8 @@ public class EventTable {
 	}
 
 	/**
-	 * The size of an event without a key, which is alone in its lane. Others than
-	 * PostgreSQL would read a large payload to know it.
+	 * The size of an event without a key, which is alone in its lane. Other databases
+	 * than PostgreSQL would read a large payload to determine its size.
 	 */
 	private String bytesOfAlone() {
 		return (this.database.kind() == Database.POSTGRESQL)
@@ -988,8 +988,8 @@ public class EventTable {
 			boolean due, boolean interrupted, boolean isNew, boolean traced, @Nullable String epoch) {
 
 		/**
-		 * The primary key of the row: ids can be equal in several lanes, as those of
-		 * retried events after the table was truncated.
+		 * The primary key of the row: ids can be equal in several lanes, such as the ids
+		 * of retried events after the table was truncated.
 		 * @return lane and id
 		 */
 		public List<Long> place() {
@@ -1087,8 +1087,8 @@ public class EventTable {
 		}
 
 		/**
-		 * Limits what applications give to what a database can store: otherwise one event
-		 * would keep the outcomes of its batch from being stored. PostgreSQL does not
+		 * Limits texts of applications to what a database can store: otherwise one event
+		 * would prevent the outcomes of its batch from being stored. PostgreSQL does not
 		 * support text with a NUL.
 		 */
 		public Failure {

@@ -56,7 +56,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 				+ (filter.equals(DeadFilter.ALL) ? limit : OutboxOperations.MAX_EXAMINED) + ") examined where 1 = 1"
 				+ matching + " order by id limit " + limit;
 		return this.database.runInTransaction((connection) -> {
-			// First, so that it is not beyond what the page shows.
+			// Read first, so that the newest row is not beyond the rows of the page.
 			long newest = newest(connection);
 			List<DeadEvent> events = Statements.query(connection, sql, parameters, (row, number) -> event(row));
 			return (events.size() == limit) ? new DeadPage(events, events.get(limit - 1).row(), newest)

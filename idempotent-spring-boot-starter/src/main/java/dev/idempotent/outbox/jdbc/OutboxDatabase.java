@@ -188,7 +188,7 @@ final class OutboxDatabase {
 
 	/**
 	 * The rows of the arrays that {@link #runAtOnce} is given, as a relation. A single
-	 * row, as that of an event that is delivered at once, takes a tenth less time without
+	 * row, such as an event that is delivered at once, takes a tenth less time without
 	 * arrays.
 	 */
 	static String rows(List<Long[]> arrays) {

@@ -186,8 +186,8 @@ public final class OutboxOperations implements TopicControl {
 	 * Lists the queue of an event: the events of its key, which are delivered one after
 	 * the other.
 	 * @param id the event, which waits for delivery
-	 * @param after the end of a page of the queue; or that of a page of pending events,
-	 * after which the event is searched; or {@code null} for the first page
+	 * @param after the end of a page of the queue; or the end of a page of pending
+	 * events, after which the event is searched; or {@code null} for the first page
 	 * @param limit how many at most
 	 * @return a page, empty if the event is not among the rows that were examined, or
 	 * {@code null} if no further row can be the event
@@ -422,8 +422,9 @@ public final class OutboxOperations implements TopicControl {
 	}
 
 	/**
-	 * Finds the event that makes the outbox late: the oldest of those that are next in
-	 * their lanes, without those of paused topics and those that had a failed attempt.
+	 * Finds the event that makes the outbox late: the oldest of the events that are next
+	 * in their lanes, without events of paused topics and events that had a failed
+	 * attempt.
 	 * @return the event, or none if it is not among the first 10,000 rows
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 * within 5 seconds
@@ -690,10 +691,10 @@ public final class OutboxOperations implements TopicControl {
 	 * @param waiting how many of the rows that are next in their lanes wait for another
 	 * attempt or are leased
 	 * @param blocked how many of them wait for an operator
-	 * @param complete whether all rows were counted: those of paused and unavailable
+	 * @param complete whether all rows were counted: rows of paused and unavailable
 	 * topics are passed over, and the rest of a long queue of one key
 	 * @param oldestAge how long ago the oldest of the rows that are next in their lanes
-	 * was appended, without those of paused topics and those that had a failed attempt;
+	 * was appended, without rows of paused topics and rows that had a failed attempt;
 	 * zero if there is none
 	 * @param age how long ago the relay had read the last row
 	 * @param unserved the topics with due events for which this instance has neither a

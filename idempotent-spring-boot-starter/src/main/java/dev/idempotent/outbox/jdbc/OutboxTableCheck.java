@@ -25,7 +25,7 @@ public final class OutboxTableCheck {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxTableCheck.class);
 
-	private static final String REASON = " Events could be delivered in another order than that of their transactions.";
+	private static final String REASON = " Events could be delivered in an order other than the order of their transactions.";
 
 	private static final String OR = ", or set idempotent.outbox.order=none.";
 
@@ -51,9 +51,9 @@ public final class OutboxTableCheck {
 	}
 
 	/**
-	 * Requires tables in one database. One that does not answer may have them: a start
-	 * with an outbox that is on asks again and tells it, and so does the relay before it
-	 * delivers an event.
+	 * Requires tables in one database. A database that does not answer may have them: if
+	 * the outbox is on, the check is repeated and its result logged at the start, and by
+	 * the relay before it delivers an event.
 	 * @param reason why they are required: a clause for operators
 	 * @return whether the database has answered
 	 * @throws IdempotentConfigurationException if tables are missing, or the data source
@@ -82,15 +82,16 @@ public final class OutboxTableCheck {
 	 */
 	public IdempotentConfigurationException missing(String reason) {
 		return new IdempotentConfigurationException(reason + this.tables.missing() + ".",
-				OutboxTables.howToCreate() + (hasEventTable() ? ". Neither changes tables that exist: drop those of an "
-						+ "earlier version first, after it has delivered their events." : "."));
+				OutboxTables.howToCreate()
+						+ (hasEventTable() ? ". Neither changes tables that exist: first drop the tables "
+								+ "of an earlier version, after it has delivered their events." : "."));
 	}
 
 	/**
 	 * Requires the privileges without which an event would not be delivered, or published
-	 * again and again: executes the statements that claim, move and end one, for a row
-	 * that does not exist, and rolls them back. Does nothing right after a check at the
-	 * start.
+	 * again and again: executes the statements that claim, move and delete an event, for
+	 * a row that does not exist, and rolls them back. Does nothing right after a check at
+	 * the start.
 	 * @throws IdempotentConfigurationException if the database refuses a statement
 	 * @throws DataAccessException if the database does not answer within 5 seconds, as
 	 * while a table is locked, or is read-only
@@ -138,14 +139,14 @@ public final class OutboxTableCheck {
 		}
 		int unused = Statements.run(connection, "update " + this.tables.event() + UPDATE, false, List.of(),
 				(update) -> {
-					// That of H2 would remain in force on the connection.
+					// A query timeout of H2 would remain in force on the connection.
 					update.setQueryTimeout((this.database.kind() == Database.MYSQL) ? 5 : 0);
 					return update.executeUpdate();
 				});
 		EventTable.toDead(connection, this.tables, -1, -1, 0);
 		List<EventTable.Row> none = EventTable.moveDelayed(connection, this.tables,
 				List.of(new EventTable.Row(-1, -1, "")), 0);
-		// Triggers for each statement, such as those of a log, have fired.
+		// Triggers for each statement, such as triggers that write a log, have fired.
 		Statements.execute(connection, "rollback");
 		return none.isEmpty();
 	}

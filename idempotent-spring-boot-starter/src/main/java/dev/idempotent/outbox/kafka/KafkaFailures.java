@@ -33,8 +33,8 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
 final class KafkaFailures {
 
 	/**
-	 * Failures of the producer itself. Those of authentication and authorization can be
-	 * fixed at the broker, but the producer keeps its error.
+	 * Failures of the producer itself. Failures of authentication and authorization can
+	 * be fixed at the broker, but the producer keeps its error.
 	 */
 	private static final List<Class<? extends RuntimeException>> PRODUCER = List.of(OutOfOrderSequenceException.class,
 			InvalidProducerEpochException.class, ProducerFencedException.class, IllegalStateException.class,

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerConfig;
 
 /**
- * The settings of the producer: those of the application, except for the ones that
+ * The settings of the producer: the settings of the application, except for the ones that
  * delivery depends on.
  *
  * @param deliveryTimeout how long a record may take after it was sent

@@ -95,7 +95,7 @@ final class RecordBatch {
 			this.producerBroken |= !this.threads.run(this.producer::flush, this.settings.longestFlush());
 		}
 		catch (InterruptException ex) {
-			// The confirmations that are missing report it.
+			// The missing confirmations report the failure.
 			Thread.currentThread().interrupt();
 		}
 		List<@Nullable Throwable> failures = new ArrayList<>();

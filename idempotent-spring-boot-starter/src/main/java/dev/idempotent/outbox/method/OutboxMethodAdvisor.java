@@ -153,8 +153,8 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 		 * Returns the status of a call that has returned.
 		 * @param method the method
 		 * @param result what it has returned
-		 * @return the status, or {@code null} if the call is not that of a web handler
-		 * and has returned no response
+		 * @return the status, or {@code null} if the method is not a web handler and has
+		 * returned no response
 		 * @throws IllegalStateException if it is known only after the call
 		 */
 		@Nullable Integer status(AnnotatedMethod method, @Nullable Object result);

@@ -49,7 +49,7 @@ interface EventCommand {
 
 	/**
 	 * Called after Redis has confirmed an event.
-	 * @param cluster whether the reply is that of a node of a Cluster
+	 * @param cluster whether the reply comes from a node of a Cluster
 	 */
 	default void confirmed(SerializedEvent event, @Nullable Object reply, boolean cluster) {
 	}

@@ -178,14 +178,14 @@ final class BatchPublisher {
 			return (events.size() > 1) ? publishHalves(events, sending) : failed(ex);
 		}
 		finally {
-			// Of a publisher that interrupts its thread.
+			// The interrupt of a publisher that interrupts its own thread.
 			boolean unused = Thread.interrupted();
 		}
 	}
 
 	/**
-	 * The outcomes, of which those behind an event that was not delivered mean nothing if
-	 * the publisher stops there.
+	 * The outcomes. If the publisher stops at an event that was not delivered, the
+	 * outcomes of the later events of its key mean nothing.
 	 */
 	private List<Outcome> ordered(List<SerializedEvent> events, List<Outcome> outcomes) {
 		if (outcomes.size() != events.size()) {

@@ -199,9 +199,10 @@ final class BatchSettlement {
 	/**
 	 * Stores the outcomes. Can be repeated after a failure.
 	 * <p>
-	 * What takes an attempt back is tried once only: if its reply is lost, another
-	 * instance may have claimed the row since, by the same number of attempts, and a
-	 * repetition would end that lease. Otherwise the lease of these rows ends by itself.
+	 * A change that takes an attempt back is tried only once: if its reply is lost,
+	 * another instance may have claimed the row since, with the same number of attempts,
+	 * and a repetition would end that lease. If the change fails, the lease of these rows
+	 * ends by itself.
 	 * @return the numbers of events
 	 */
 	BatchResult store() {
@@ -228,7 +229,7 @@ final class BatchSettlement {
 	}
 
 	/**
-	 * What is the same for all settlements.
+	 * The settings that all settlements share.
 	 *
 	 * @param blocking the topics whose keys are blocked by an event without a next
 	 * attempt

@@ -4,7 +4,7 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The failures of a handler in a row. If those of several keys fail, the reason is what
+ * The failures of a handler in a row. If events of several keys fail, the reason is what
  * the handler depends on, not the events.
  */
 final class FailureStreak {

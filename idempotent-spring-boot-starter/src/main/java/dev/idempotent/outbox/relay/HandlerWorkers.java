@@ -100,7 +100,7 @@ final class HandlerWorkers extends LaneWorkers {
 	}
 
 	/**
-	 * It may take minutes for an event, while a scan finds the events of others.
+	 * One event may take minutes; meanwhile, a scan finds the events of other handlers.
 	 */
 	@Override
 	Duration waitForRoom() {
@@ -277,8 +277,8 @@ final class HandlerWorkers extends LaneWorkers {
 	}
 
 	/**
-	 * Whether a row needs no claim: it has had no attempt. The attempt of a large event
-	 * is counted before its payload is read.
+	 * Whether a row needs no claim, because it has had no attempt. For a large event, an
+	 * attempt is counted before the payload is read.
 	 */
 	private static boolean canDoWithoutClaim(QueuedEvent row) {
 		return row.isNew() && row.bytes() <= EventTable.READ_WITH_CLAIM;

@@ -91,7 +91,7 @@ abstract class LaneWorkers {
 	}
 
 	/**
-	 * Returns the workers that deliver to a topic: those of its handler, or of its
+	 * Returns the workers that deliver to a topic: the workers of its handler, or of its
 	 * publisher.
 	 * @return {@code null} if there are none
 	 */
@@ -487,7 +487,7 @@ abstract class LaneWorkers {
 	/**
 	 * The rows of one statement that claims them.
 	 *
-	 * @param claims the rows that it has claimed
+	 * @param claims the rows that the statement has claimed
 	 * @param begin when their leases began, by {@link System#nanoTime()}
 	 */
 	record Claimed(List<QueuedEvent> rows, List<ClaimedEvent> claims, long begin) {

@@ -8,8 +8,8 @@ import dev.idempotent.concurrent.Backoff;
 
 /**
  * The events that this instance leaves to others, because its version cannot read them.
- * It claims each of them again only after a growing while, which is not stored: so others
- * can claim them at once.
+ * This instance claims each of them again only after a growing pause, which is not
+ * stored, so that other instances can claim them at once.
  */
 final class LeftEvents {
 

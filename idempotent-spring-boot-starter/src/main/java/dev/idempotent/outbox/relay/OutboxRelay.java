@@ -415,8 +415,8 @@ public final class OutboxRelay {
 				Thread.sleep(PAUSE_MILLIS);
 			}
 			catch (Throwable ex) {
-				// Logging failed for lack of memory, or a publisher interrupted the
-				// thread.
+				// Logging failed because there was no memory, or a publisher has
+				// interrupted the thread.
 			}
 		}
 

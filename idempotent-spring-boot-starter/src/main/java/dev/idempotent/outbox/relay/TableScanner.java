@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Passes over the table of events in the order of lanes, again and again, and wakes the
- * workers with the lanes that no commit woke here: those of dead instances, of other
- * programs, and those whose backoff has ended. Takes 5 % of the time of a thread; up to
- * 75 % if a pass would take too long otherwise.
+ * workers with the lanes that no commit woke here: lanes with events of dead instances
+ * and of other programs, and with events whose backoff has ended. Takes 5 % of the time
+ * of a thread; up to 75 % if a pass would take too long otherwise.
  */
 final class TableScanner {
 
@@ -54,7 +54,8 @@ final class TableScanner {
 	private static final int MOST_UNSERVED = 50;
 
 	/**
-	 * From when on a topic without a publisher or handler here is told of.
+	 * How long events of a topic without a publisher or handler here are due before they
+	 * are reported.
 	 */
 	private static final Duration UNSERVED = Duration.ofMinutes(5);
 

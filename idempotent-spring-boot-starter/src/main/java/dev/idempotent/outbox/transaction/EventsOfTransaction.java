@@ -35,7 +35,7 @@ final class EventsOfTransaction implements TransactionParticipant {
 	private final List<NewEvent> collected = new ArrayList<>();
 
 	/**
-	 * What the relay is told of after the commit.
+	 * The rows that the relay is notified of after the commit.
 	 */
 	private final List<EventTable.Row> written = new ArrayList<>();
 
@@ -82,8 +82,8 @@ final class EventsOfTransaction implements TransactionParticipant {
 	}
 
 	/**
-	 * Watches the transaction from now on, on behalf of events that stand for work of its
-	 * next part.
+	 * Watches the transaction from now on for the work that follows, whose events are
+	 * appended later.
 	 */
 	void watch() {
 		if (this.mark == null && !this.transaction.isCompleting()) {
@@ -182,9 +182,9 @@ final class EventsOfTransaction implements TransactionParticipant {
 
 	private void writeCollected() {
 		if (anyOrdered(this.collected)) {
-			// The order of the events is that of their rows, which must follow the order
-			// in which transactions lock what they change. Still collects what callbacks
-			// of entities append.
+			// Events have the order of their rows, which must follow the order in which
+			// transactions lock what they change. What callbacks of entities append is
+			// still collected.
 			this.changes.flush();
 		}
 		requireMark(this.collected);

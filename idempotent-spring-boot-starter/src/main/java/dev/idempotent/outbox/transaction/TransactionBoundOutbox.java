@@ -57,7 +57,7 @@ public final class TransactionBoundOutbox implements Outbox {
 	 * @param topics the topics that events can be sent to
 	 * @param payloads serializes payloads
 	 * @param source the {@code source} of the CloudEvents, a URI reference
-	 * @param contributors add headers to each event, such as those of a trace
+	 * @param contributors add headers to each event, such as the headers of a trace
 	 * @param clock the time of the append, for the consumers of an event only
 	 * @param transactions finds the events of transactions
 	 * @param keysOrder whether the key of an event orders it

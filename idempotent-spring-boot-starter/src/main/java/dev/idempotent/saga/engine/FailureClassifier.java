@@ -10,8 +10,8 @@ import dev.idempotent.saga.StepRefusedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what the exceptions of actions and undos tell of the calls that they have made.
- * Without knowledge of a protocol, they tell nothing. Describes them for operators.
+ * Reads from the exceptions of actions and undos what happened to their calls. An
+ * exception of an unknown protocol says nothing. Describes exceptions for operators.
  */
 public class FailureClassifier {
 
@@ -70,7 +70,7 @@ public class FailureClassifier {
 	}
 
 	/**
-	 * Returns whether an exception is that of a call to another service.
+	 * Returns whether an exception comes from a call to another service.
 	 * @param failure the exception
 	 * @return whether a call was made, or tried
 	 */
@@ -127,8 +127,8 @@ public class FailureClassifier {
 	}
 
 	/**
-	 * Returns the first line of a message without what may be a secret. A message that
-	 * throws must not prevent what is done about the failure.
+	 * Returns the first line of a message without what may be a secret. A failure whose
+	 * {@code getMessage()} throws must not prevent its own handling.
 	 */
 	private static String messageOf(Throwable failure) {
 		try {

@@ -350,7 +350,7 @@ public final class SagaEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a saga that was taken over. One that hangs in this process in the same
+	 * Runs a saga that was taken over. A saga that hangs in this process in the same
 	 * direction is left to another instance: it would hang on another thread, too, until
 	 * no worker is left for other sagas.
 	 */

@@ -373,7 +373,7 @@ final class SagaExecution {
 			SagaExecution body = bound.get();
 			if (body == null) {
 				throw new IllegalStateException("The step '" + name + "' was created outside a saga, or on another "
-						+ "thread than that of its saga. Create it in a method that is annotated with @Saga and called "
+						+ "thread than the saga runs on. Create it in a method that is annotated with @Saga and called "
 						+ "from another bean");
 			}
 			if (!isValid(name)) {

@@ -599,7 +599,7 @@ final class SagaRun {
 	}
 
 	/**
-	 * What all runs of an engine share.
+	 * The collaborators that all runs of an engine share.
 	 *
 	 * @param store the journal of all sagas
 	 * @param transactions the transactions of steps, on the database of the journal

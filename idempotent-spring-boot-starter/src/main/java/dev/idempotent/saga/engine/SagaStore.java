@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * {@link SagaOwner} have an effect only while it owns the saga, and can be repeated after
  * a lost reply. Operations commit by themselves, except for those whose name ends with
  * {@code InTransaction}: they belong to the transaction of the calling thread. Failures
- * are {@link org.springframework.dao.DataAccessException}s; those of a wait for a lock
+ * are {@link org.springframework.dao.DataAccessException}s; failures of a wait for a lock
  * are {@link org.springframework.dao.PessimisticLockingFailureException}s. A write that
  * renews the lease may leave it while at least two thirds of it are left.
  */

@@ -30,9 +30,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The threads that run sagas in the background: those that were started, and those whose
- * owner has died or released them. Sagas of one name have a part of them only, and so
- * have all names together whose services have not answered, so that a service that does
- * not answer leaves threads to the others.
+ * owner has died or released them. Sagas of one name get only some of the threads, and so
+ * do all sagas together whose services have not answered, so that a service that does not
+ * answer leaves threads to other sagas.
  */
 final class SagaWorkers {
 
@@ -80,7 +80,7 @@ final class SagaWorkers {
 	private final Map<String, Long> slow = new HashMap<>();
 
 	/**
-	 * Those that have given their worker back, and whose task has not ended.
+	 * Threads that have released their worker, and whose task has not ended.
 	 */
 	private final Set<Permit> stuck = new HashSet<>();
 
@@ -340,7 +340,7 @@ final class SagaWorkers {
 	}
 
 	/**
-	 * What to take over next.
+	 * The sagas to take over next.
 	 */
 	private record Batch(Set<String> names, int limit) {
 	}

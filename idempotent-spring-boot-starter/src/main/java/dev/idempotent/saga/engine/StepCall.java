@@ -509,7 +509,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	static String adviceOn(IdempotencyContext context) {
 		return context.hasRefusedKeylessCall()
-				? ". A call without a key, to a URL of no target, was not sent while that of the step was open"
+				? ". A call without a key, to a URL of no target, was not sent while the call of the step was open"
 						+ WHERE_TO_LIST
 				: "";
 	}

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What an attempt of an action or undo proves. Each outcome needs its own evidence;
- * without it, the outcome is unknown.
+ * without evidence, the outcome is unknown.
  */
 enum StepVerdict {
 
@@ -48,14 +48,15 @@ enum StepVerdict {
 	private static final int FIRST_ERROR = 500;
 
 	/**
-	 * By which services also report that a request with the same key, which may be an
-	 * earlier attempt or one that a gateway has sent twice, is in progress. That such a
-	 * status comes again does not prove that this request has ended.
+	 * Statuses by which services also report that a request with the same key is in
+	 * progress, which may be an earlier attempt, or the same request if a gateway has
+	 * sent it twice. A repeated status of this kind does not prove that the request has
+	 * ended.
 	 */
 	private static final Set<Integer> OF_PROGRESS = Set.of(408, 409, 422, 423, 425, 429);
 
 	/**
-	 * By which services refuse what is asked of them, and gateways do not.
+	 * Statuses by which services refuse a request, and gateways do not.
 	 */
 	private static final Set<Integer> OF_BUSINESS = Set.of(402);
 
@@ -114,7 +115,8 @@ enum StepVerdict {
 		boolean stated = attempt.failure() instanceof StepRefusedException;
 		boolean named = stated || (!undo && attempt.rules().isRefusedWhen(attempt.failure()));
 		if (answer == null) {
-			// Of a client that is not observed, which has answered by an exception.
+			// The response to the call of a client that is not observed and that reports
+			// responses by exceptions.
 			return named && attempt.calls().made() == 0;
 		}
 		boolean recognized = !undo && answer.named();

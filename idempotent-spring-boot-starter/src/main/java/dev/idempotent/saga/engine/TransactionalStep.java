@@ -157,8 +157,8 @@ final class TransactionalStep {
 				throw new RunAbortedError(first ? Cause.EXISTS : Cause.LOST);
 			}
 		}
-		// Whatever the journal's statement fails for, the action has not refused
-		// anything.
+		// Whatever the reason why the journal's statement fails, the action has not
+		// refused anything.
 		catch (DataAccessException ex) {
 			boolean contended = first && ex instanceof PessimisticLockingFailureException;
 			throw new RunAbortedError(contended ? Cause.CONTENDED : Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
@@ -208,8 +208,8 @@ final class TransactionalStep {
 	}
 
 	/**
-	 * The lock is written before the action: if it is there after the rollback, so is
-	 * what the action did before it has committed.
+	 * The lock is written before the action: if it is still there after the rollback, the
+	 * action has committed it together with a part of its own work.
 	 */
 	private void requireRolledBack(JournalEntry entry) {
 		StoredSaga stored;

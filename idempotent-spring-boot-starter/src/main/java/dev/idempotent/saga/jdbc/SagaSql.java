@@ -46,9 +46,9 @@ final class SagaSql {
 			+ "true), set_config('enable_seqscan', 'off', true); ";
 
 	/**
-	 * The statements of the application follow in the same transaction. Without one, a
-	 * driver that sends each statement in a transaction of its own, as in the simple
-	 * protocol, has ended the setting.
+	 * The statements of the application follow in the same transaction. Without a
+	 * transaction, the setting has ended if the driver sends each statement in a
+	 * transaction of its own, as in the simple protocol.
 	 */
 	private static final String AS_BEFORE = "; select set_config('enable_seqscan', coalesce(nullif("
 			+ "current_setting('idempotent.seqscan', true), ''), current_setting('enable_seqscan')), true)";

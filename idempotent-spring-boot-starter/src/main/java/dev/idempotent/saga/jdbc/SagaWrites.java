@@ -194,7 +194,7 @@ final class SagaWrites {
 			sql.append(", written as (").append(writeStepsFrom("fenced", entries.size())).append(')');
 		}
 		if (end) {
-			// By the id itself: a join could read all steps.
+			// Uses the id itself: a join could read all steps.
 			sql.append(", emptied as (update ").append(this.sql.step());
 			sql.append(" set result = null where saga_id = ? and result is not null and exists (select 1 from fenced)");
 			parameters.add(update.id().digest());

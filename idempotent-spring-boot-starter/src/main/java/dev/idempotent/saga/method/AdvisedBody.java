@@ -18,8 +18,8 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * The body of a saga: the method of the bean with the advice that is inside that of this
- * library. The first run and a take-over enter it in the same way.
+ * The body of a saga: the method of the bean with the advice that is inside the advice of
+ * this library. The first run and a take-over enter it in the same way.
  */
 final class AdvisedBody {
 

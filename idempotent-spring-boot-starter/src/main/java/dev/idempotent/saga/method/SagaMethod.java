@@ -295,8 +295,10 @@ final class SagaMethod implements SagaDefinition {
 		@Nullable Object[] values = new Object[this.stored.size()];
 		JsonNode written = tree(stored);
 		if (written == null || !written.isArray() || written.size() != values.length) {
-			throw new UnreadableException("The stored arguments of " + this.method.describe() + " are not those of "
-					+ values.length + " parameters. To change the parameters of a saga, give it another name", null);
+			throw new UnreadableException(
+					"The stored arguments of " + this.method.describe() + " are not arguments for " + values.length
+							+ " parameters. To change the parameters of a saga, give it another name",
+					null);
 		}
 		for (int i = 0; i < values.length; i++) {
 			try {

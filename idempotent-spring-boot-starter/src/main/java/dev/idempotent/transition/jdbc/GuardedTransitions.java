@@ -108,8 +108,8 @@ public final class GuardedTransitions<S extends Enum<S>> {
 	}
 
 	/**
-	 * Moves a row if it also has a version: one that has left the state and returned
-	 * since it was read is not moved.
+	 * Moves a row if it also has a version: a row that has left the state and returned to
+	 * it since it was read is not moved.
 	 * @param id the value of the primary key: a {@link java.util.UUID}, a number, text or
 	 * bytes
 	 * @param from the state that the row must have

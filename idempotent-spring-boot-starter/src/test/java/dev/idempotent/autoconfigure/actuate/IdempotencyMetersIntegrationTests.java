@@ -35,7 +35,7 @@ import static org.awaitility.Awaitility.await;
  */
 class IdempotencyMetersIntegrationTests {
 
-	private static final String PAGE = "docs/operations.md";
+	private static final String PAGE = "docs/observability.md";
 
 	/**
 	 * Of a row in the tables of meters, split at its lines.

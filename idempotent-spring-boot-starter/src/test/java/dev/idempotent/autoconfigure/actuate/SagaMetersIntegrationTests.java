@@ -38,7 +38,7 @@ import static org.awaitility.Awaitility.await;
  */
 class SagaMetersIntegrationTests {
 
-	private static final String PAGE = "docs/operations.md";
+	private static final String PAGE = "docs/observability.md";
 
 	/**
 	 * Of a row in the tables of meters, split at its lines.

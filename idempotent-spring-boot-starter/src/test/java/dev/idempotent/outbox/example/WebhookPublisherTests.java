@@ -72,7 +72,7 @@ class WebhookPublisherTests {
 	void standsInTheDocumentation() throws IOException {
 		String source = Files.readString(Path.of("src/test/java/dev/idempotent/outbox/example/WebhookPublisher.java"),
 				StandardCharsets.UTF_8);
-		assertThat(Files.readString(Path.of("../docs/outbox.md"), StandardCharsets.UTF_8))
+		assertThat(Files.readString(Path.of("../docs/outbox-publishers.md"), StandardCharsets.UTF_8))
 			.contains(source.substring(source.indexOf("public class")).strip());
 	}
 
