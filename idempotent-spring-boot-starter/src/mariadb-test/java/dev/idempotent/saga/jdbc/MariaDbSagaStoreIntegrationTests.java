@@ -11,6 +11,9 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.PessimisticLockingFailureException;
 
 import static dev.idempotent.saga.engine.SagaSamples.LEASE;
@@ -18,9 +21,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * All promises for MariaDB with one driver and its settings.
+ * Tests for {@link JdbcSagaStore} on MariaDB, with each driver, and with MySQL
+ * Connector/J set to count the rows that it changes.
  */
-abstract class MariaDbSagaStoreContract extends JdbcSagaStoreContract {
+@ParameterizedClass(name = "{0}")
+@ValueSource(strings = { "jdbc:mariadb://127.0.0.1:%d/test", "jdbc:mysql://127.0.0.1:%d/test",
+		"jdbc:mysql://127.0.0.1:%d/test?useAffectedRows=true" })
+class MariaDbSagaStoreIntegrationTests extends AbstractJdbcSagaStoreTests {
 
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();
@@ -28,13 +35,15 @@ abstract class MariaDbSagaStoreContract extends JdbcSagaStoreContract {
 	private static final Map<String, SagaRows> tables = new ConcurrentHashMap<>();
 
 	/**
-	 * The URL of the database, with a place for the port.
+	 * Of the database, with a place for the port.
 	 */
-	abstract String url();
+	@Parameter
+	@SuppressWarnings("NullAway.Init")
+	String url;
 
 	@Override
 	SagaRows rows() {
-		return tables.computeIfAbsent(url(),
+		return tables.computeIfAbsent(this.url,
 				(url) -> SagaRows.create(mariaDb.connect(url), "mysql", "saga_" + tables.size() + "_"));
 	}
 

@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Counts the statements on PostgreSQL.
  */
-class SagaStatementsIntegrationTests {
+class SagaStoreStatementsIntegrationTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
@@ -61,7 +61,7 @@ class SagaStatementsIntegrationTests {
 
 			@Override
 			public Connection getConnection() throws SQLException {
-				return SagaStatementsIntegrationTests.this.count.of(super.getConnection());
+				return SagaStoreStatementsIntegrationTests.this.count.of(super.getConnection());
 			}
 
 		};

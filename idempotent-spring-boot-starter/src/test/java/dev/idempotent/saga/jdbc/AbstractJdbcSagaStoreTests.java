@@ -9,6 +9,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.engine.AbstractSagaStoreTests;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaAdministration.Page;
 import dev.idempotent.saga.engine.SagaSamples;
@@ -16,7 +17,6 @@ import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
-import dev.idempotent.saga.engine.SagaStoreContract;
 import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * All promises for a {@link JdbcSagaStore} on one database.
  */
-abstract class JdbcSagaStoreContract extends SagaStoreContract {
+abstract class AbstractJdbcSagaStoreTests extends AbstractSagaStoreTests {
 
 	abstract SagaRows rows();
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A process that runs sagas on a store in memory.
  */
-abstract class SagaEngineBench {
+abstract class AbstractSagaEngineTests {
 
 	final ManualClock clock = new ManualClock();
 
