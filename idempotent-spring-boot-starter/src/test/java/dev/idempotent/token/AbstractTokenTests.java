@@ -1,20 +1,28 @@
 package dev.idempotent.token;
 
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.security.Principal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.engine.KeyAdministration;
 import dev.idempotent.idempotency.engine.KeyAdministration.FoundKey;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,6 +31,10 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 import static dev.idempotent.testing.DocumentedProblem.assertProblem;
 import static dev.idempotent.testing.WebApplication.text;
@@ -32,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What the forms of an application with one-time tokens are answered.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class TokenRules {
+abstract class AbstractTokenTests {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
@@ -47,7 +59,7 @@ abstract class TokenRules {
 	private OrderForms forms;
 
 	@SuppressWarnings("NullAway.Init")
-	private MovableClock clock;
+	private ManualClock clock;
 
 	/**
 	 * The properties of the application, as {@code name=value}.
@@ -58,7 +70,7 @@ abstract class TokenRules {
 	void start() {
 		this.application = WebApplication.start(TokenApplication.class, redis, properties().toArray(String[]::new));
 		this.forms = this.application.bean(OrderForms.class);
-		this.clock = this.application.bean(MovableClock.class);
+		this.clock = this.application.bean(ManualClock.class);
 	}
 
 	@AfterAll
@@ -296,6 +308,95 @@ abstract class TokenRules {
 		assertThat(retry.statusCode()).isEqualTo(first.statusCode());
 		assertThat(retry.headers().firstValue("Location")).isEqualTo(first.headers().firstValue("Location"));
 		assertThat(retry.body()).isEqualTo(first.body());
+	}
+
+	/**
+	 * A form that a browser sends, as often as it is told to.
+	 *
+	 * @param application the server
+	 * @param path where it is sent to
+	 * @param form the fields
+	 * @param headers names and values in turn
+	 */
+	record Submission(WebApplication application, String path, String form, List<String> headers) {
+
+		static Submission of(WebApplication application, String token) {
+			return new Submission(application, "/orders", "item=book&_idempotency=" + token, List.of());
+		}
+
+		Submission to(String other) {
+			return new Submission(this.application, other, this.form, this.headers);
+		}
+
+		Submission with(String fields) {
+			return new Submission(this.application, this.path, fields, this.headers);
+		}
+
+		Submission by(String user) {
+			return header("X-User", user);
+		}
+
+		Submission header(String name, String value) {
+			List<String> all = new ArrayList<>(this.headers);
+			all.addAll(List.of(name, value));
+			return new Submission(this.application, this.path, this.form, all);
+		}
+
+		HttpResponse<byte[]> send() {
+			HttpRequest.Builder request = this.application.request(this.path)
+				.header("Content-Type", "application/x-www-form-urlencoded")
+				.POST(BodyPublishers.ofString(this.form));
+			return this.application.send(this.headers.isEmpty() ? request.build()
+					: request.headers(this.headers.toArray(String[]::new)).build());
+		}
+
+	}
+
+	/**
+	 * Forms with one-time tokens, by a clock that tests move. The header {@code X-User}
+	 * identifies the caller.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(OrderForms.class)
+	static class TokenApplication {
+
+		static final Duration VALIDITY = Duration.ofHours(2);
+
+		@Bean
+		ManualClock manualClock() {
+			return new ManualClock();
+		}
+
+		@Bean
+		OneTimeTokens tokens(ManualClock clock) {
+			return tokens("test", clock);
+		}
+
+		static OneTimeTokens tokens(String namespace, ManualClock clock) {
+			return new OneTimeTokens(namespace, List.of(new TokenSecret("k1", new byte[32])), VALIDITY,
+					Principal::getName, clock);
+		}
+
+		@Bean
+		Filter callers() {
+			return (request, response, chain) -> chain.doFilter(new WithCaller((HttpServletRequest) request), response);
+		}
+
+		private static final class WithCaller extends HttpServletRequestWrapper {
+
+			WithCaller(HttpServletRequest request) {
+				super(request);
+			}
+
+			@Override
+			public @Nullable Principal getUserPrincipal() {
+				String user = getHeader("X-User");
+				return (user != null) ? () -> user : null;
+			}
+
+		}
+
 	}
 
 }

@@ -1,14 +1,22 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.actuate.ImportOperations;
 import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.testing.ClassPathWithout;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,6 +25,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -24,11 +33,47 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the outbox where a library that could watch it is not on the class path.
+ * Tests for {@link OutboxAutoConfiguration}.
  */
-class OutboxLibrariesTests {
+class OutboxAutoConfigurationTests {
+
+	@ParameterizedTest
+	@ValueSource(strings = { "never", "always" })
+	void doesNotStartWhereEventsCouldBeAppendedButNotDelivered(String initialization) {
+		OutboxApplication.with()
+			.withPropertyValues("spring.datasource.generate-unique-name=false",
+					"spring.datasource.url=jdbc:h2:mem:earlier-" + initialization
+							+ ";INIT=create table if not exists outbox_event (id bigint)",
+					"idempotent.outbox.initialize-schema=" + initialization)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining("outbox_control"));
+	}
+
+	@Test
+	void takesTheEncodedNamespaceForItsSource() {
+		assertThat(source("idempotent.namespace=my shop: 100% für alle"))
+			.isEqualTo("/my%20shop:%20100%25%20f%C3%BCr%20alle");
+		assertThat(source("idempotent.namespace=my shop", "idempotent.outbox.source=urn:shop")).isEqualTo("urn:shop");
+	}
+
+	@Test
+	void writesPayloadsWithTheWriterOfTheApplication() {
+		OutboxApplication.with(Writer.class)
+			.withPropertyValues("idempotent.outbox.relay.enabled=false")
+			.run((context) -> {
+				Outbox outbox = context.getBean(Outbox.class);
+				context.getBean(TransactionTemplate.class)
+					.executeWithoutResult((status) -> outbox.append(OutboxEvent.of("order.created", Map.of())));
+				assertThat(context.getBean(JdbcTemplate.class)
+					.queryForObject("select payload from outbox_event", byte[].class)).asString()
+					.isEqualTo("\"written by the application\"");
+			});
+	}
 
 	@ParameterizedTest
 	@CsvSource({ "org.springframework.boot.actuate, outboxEndpoint",
@@ -51,6 +96,26 @@ class OutboxLibrariesTests {
 					"idempotent.outbox.initialize-schema=always", "idempotent.outbox.relay.enabled=false")
 			.withUserConfiguration(classPath.loadClass(Appending.class.getName()))
 			.run((context) -> assertThat(((Callable<?>) context.getBean("append")).call()).isEqualTo(1));
+	}
+
+	private static String source(String... properties) {
+		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(properties))) {
+			new TransactionTemplate(context.getBean(PlatformTransactionManager.class)).executeWithoutResult(
+					(status) -> context.getBean(Outbox.class).append(OutboxEvent.of("order.created", "payload")));
+			RecordingPublisher publisher = context.getBean(RecordingPublisher.class);
+			await().until(() -> publisher.published().size() == 1);
+			return URI.create(publisher.published().get(0).headers().getOrDefault("ce_source", "")).toString();
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Writer {
+
+		@Bean
+		PayloadWriter payloadWriter() {
+			return (payload) -> "\"written by the application\"".getBytes(StandardCharsets.UTF_8);
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for idempotency where a library of its operators is not on the class path.
  */
-class IdempotencyLibrariesTests {
+class IdempotencyOperationsAutoConfigurationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "org.springframework.boot.actuate, idempotencyEndpoint",

@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.actuate;
 
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -8,15 +9,35 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxDatabase;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
+import dev.idempotent.outbox.RecordingPublisher;
+import dev.idempotent.outbox.relay.OutboxRelay;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.WebApplication;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -27,16 +48,159 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the operations and lists of the outbox endpoint that concern more than dead
- * events.
+ * The outbox endpoint over HTTP, in an application whose relay runs.
  */
 @ExtendWith(OutputCaptureExtension.class)
-abstract class OutboxOperationsRules extends OutboxEndpointRules {
+@ParameterizedClass(name = "{0}")
+@EnumSource(OutboxDatabase.class)
+class OutboxEndpointIntegrationTests {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	private static final String KEY = Base64.getEncoder().encodeToString(new byte[32]);
 
 	private static final String TOPIC = "{\"topic\":\"test:orders\"}";
 
 	private static final String[] ENTRY = { "id", "row", "type", "topic", "ordered", "attempts", "age", "availableIn",
 			"leased", "lastError", "payloadBytes" };
+
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication application;
+
+	@Parameter
+	@SuppressWarnings("NullAway.Init")
+	OutboxDatabase database;
+
+	@BeforeParameterizedClassInvocation
+	static void start(OutboxDatabase database) {
+		List<String> properties = new ArrayList<>(List.of(WebApplication.WITH_DATABASE, "idempotent.enabled=false",
+				"idempotent.outbox.default-topic=test:orders", "idempotent.outbox.initialize-schema=always",
+				"idempotent.outbox.table-prefix=endpoint_", "idempotent.outbox.relay.scan-interval=5m",
+				"idempotent.outbox.on-dead=block", "management.endpoints.web.exposure.include=health,outbox",
+				"management.endpoint.outbox.show-payloads=always", "idempotent.encryption.keys.k1=" + KEY,
+				"idempotent.encryption.active-key=k1", "idempotent.encryption.read-plaintext=true",
+				"management.endpoint.health.show-details=always", "management.health.redis.enabled=false"));
+		properties.addAll(database.properties(postgres, "endpoint"));
+		application = WebApplication.start(Application.class, List::of, properties.toArray(String[]::new));
+	}
+
+	@BeforeEach
+	void forget() {
+		for (String table : List.of("event", "delayed", "dead")) {
+			application.bean(JdbcTemplate.class).update("delete from endpoint_" + table);
+		}
+		audits();
+		publisher().published().clear();
+		publisher().answer((event) -> new Outcome.Reject("The broker knows no such topic"));
+	}
+
+	@AfterParameterizedClassInvocation
+	static void stop() {
+		application.close();
+	}
+
+	@Test
+	void reportsTheStateOfTheOutbox() {
+		deadLetter("order.created");
+		JsonNode answer = afterAScan("/actuator/outbox");
+		assertThat(answer.at("/dead/events").asInt()).isEqualTo(1);
+		assertThat(answer.at("/dead/exact").asBoolean()).isTrue();
+		assertThat(answer.at("/delayed/events").asInt()).isZero();
+		assertThat(answer.at("/backlog/events").asInt(-1)).isZero();
+		assertThat(answer.at("/backlog/complete").asBoolean()).isTrue();
+		assertThat(answer.at("/backlog/oldestAge").asString()).isEqualTo("PT0S");
+		assertThat(Duration.parse(answer.at("/backlog/age").asString())).isLessThan(Duration.ofMinutes(1));
+		assertThat(answer.at("/relay/running").asBoolean()).isTrue();
+		assertThat(answer.at("/relay/unavailablePublishers").isArray()).isTrue();
+	}
+
+	@Test
+	void listsDeadEventsWithoutWhatTheyCarry() {
+		deadLetter("order.created", "order.paid", "order.created");
+		JsonNode page = json(get("/actuator/outbox/dead?type=order.created&limit=1"), 200);
+		assertThat(page.get("dead")).hasSize(1);
+		JsonNode event = page.at("/dead/0");
+		assertThat(event.propertyNames()).containsExactlyInAnyOrder("id", "row", "type", "topic", "ordered", "attempts",
+				"deadFor", "lastError", "payloadBytes");
+		assertThat(event.get("lastError").asString()).isEqualTo("The broker knows no such topic");
+		assertThat(page.get("next").asLong()).isEqualTo(event.get("row").asLong());
+		String rest = text(get("/actuator/outbox/dead?type=order.created&after=" + page.get("next").asLong()));
+		assertThat(JsonMapper.shared().readTree(rest).get("dead")).hasSize(1);
+		assertThat(JsonMapper.shared().readTree(rest).path("next").isNull()).isTrue();
+		assertThat(rest).doesNotContain("secret");
+	}
+
+	@Test
+	void deliversRetriedEventsAtOnce() {
+		deadLetter("order.created", "order.paid");
+		publisher().answer((event) -> new Outcome.Delivered());
+		assertThat(json(post("retry", "{\"type\":\"order.paid\"}"), 200).get("retried").asInt()).isEqualTo(1);
+		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("order.paid"));
+		assertThat(json(post("retry", "{\"all\":true}"), 200).get("retried").asInt()).isEqualTo(1);
+		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("order.paid", "order.created"));
+	}
+
+	@Test
+	void discardsEvents() {
+		deadLetter("order.created", "order.paid");
+		String id = json(get("/actuator/outbox/dead?type=order.paid"), 200).at("/dead/0/id").asString();
+		assertThat(json(post("discard", "{\"id\":\"" + id + "\"}"), 200).get("discarded").asInt()).isEqualTo(1);
+		assertThat(json(post("discard", "{\"topic\":\"test:other\"}"), 200).get("discarded").asInt()).isZero();
+		assertThat(json(post("discard", "{\"topic\":\"test:orders\"}"), 200).get("discarded").asInt()).isEqualTo(1);
+		assertThat(publisher().types()).isEmpty();
+	}
+
+	@Test
+	void discardsNoEventThatDiedAfterTheLookOfTheOperator() {
+		deadLetter("order.created", "order.paid");
+		long newest = json(get("/actuator/outbox/dead?limit=1"), 200).get("newest").asLong();
+		deadLetter("order.shipped");
+		String seen = "{\"all\":true,\"upTo\":" + newest + "}";
+		assertThat(json(post("discard", seen), 200).get("discarded").asInt()).isEqualTo(2);
+		assertThat(audits()).singleElement()
+			.satisfies((audit) -> assertThat(audit.getData()).containsEntry("upTo", newest));
+		assertThat(json(get("/actuator/outbox/dead"), 200).at("/dead/0/type").asString()).isEqualTo("order.shipped");
+		assertThat(json(post("discard", "{\"upTo\":" + newest + "}"), 400).get("problem").asString())
+			.isEqualTo("The request does not specify which events");
+		assertThat(json(post("discard-blocked", seen), 400).get("problem").asString())
+			.isEqualTo("Only dead events can be changed up to a row");
+	}
+
+	@Test
+	void refusesInvalidRequests() {
+		deadLetter("order.created");
+		assertThat(json(post("retry", "{}"), 400).get("problem").asString())
+			.isEqualTo("The request does not specify which events");
+		assertThat(json(post("discard", "{\"all\":false}"), 400).get("action").asString()).contains("all=true");
+		assertThat(json(post("discard", "{\"all\":true,\"type\":\"order.created\"}"), 400).get("problem").asString())
+			.isEqualTo("The request specifies both all events and some of them");
+		assertThat(json(post("discard", "{\"type\":\"\"}"), 400).get("problem").asString())
+			.isEqualTo("The parameter 'type' is empty");
+		assertThat(json(post("discard", "{\"type\":\"a\\u0000b\"}"), 400).get("problem").asString())
+			.isEqualTo("The parameter 'type' contains the character NUL");
+		assertThat(json(get("/actuator/outbox/pending?topic=%00"), 400).get("problem").asString()).contains("'topic'");
+		assertThat(json(post("resume", "{\"topic\":\"\\u0000\"}"), 400).get("problem").asString()).contains("'topic'");
+		assertThat(json(post("retry", "{\"id\":\"1\"}"), 400).get("problem").asString()).contains("UUID");
+		assertThat(json(post("explode", "{\"all\":true}"), 400).get("action").asString()).contains("outbox/retry");
+		assertThat(json(get("/actuator/outbox/living"), 400).get("action").asString()).contains("outbox/dead");
+		assertThat(json(get("/actuator/outbox/dead?limit=501"), 400).get("action").asString())
+			.isEqualTo("Specify a number of at least 1 and at most 500");
+		assertThat(json(get("/actuator/outbox/dead?after=x"), 400).get("problem").asString()).contains("'after'");
+		assertThat(json(get("/actuator/outbox/dead"), 200).get("dead")).hasSize(1);
+	}
+
+	@Test
+	void isPartOfTheApplicationsHealthAndMeters() {
+		JsonNode outbox = afterAScan("/actuator/health").at("/components/outbox");
+		assertThat(outbox.get("status").asString()).isEqualTo("UP");
+		assertThat(outbox.at("/details/oldestPendingAge").asString()).startsWith("PT");
+		MeterRegistry registry = application.bean(MeterRegistry.class);
+		assertThat(registry.get("outbox.events.pending").gauge().value()).isZero();
+		deadLetter("order.created");
+		await().untilAsserted(
+				() -> assertThat(registry.get("outbox.dead").tag("publisher", "test").counter().count()).isPositive());
+	}
 
 	@Test
 	void pausesAndResumesATopic() {
@@ -200,18 +364,6 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		assertPayload("dead", "secret");
 	}
 
-	private void assertPayload(String state, String payload) {
-		JsonNode entry = json(get("/actuator/outbox/" + state), 200).at("/" + state + "/0");
-		String id = entry.get("id").asString();
-		JsonNode answer = json(get("/actuator/outbox/payload?state=" + state + "&id=" + id), 200);
-		assertThat(answer.propertyNames()).containsExactlyInAnyOrder("id", "row", "contentType", "text", "truncated");
-		assertThat(answer.get("text").asString()).isEqualTo('"' + payload + '"');
-		assertThat(answer.get("contentType").asString()).isEqualTo("application/json");
-		assertThat(answer.get("truncated").asBoolean()).isFalse();
-		assertAudit("OUTBOX_PAYLOAD_READ",
-				Map.of("id", id, "state", state, "row", entry.get("row").asLong(), "outcome", "DONE"));
-	}
-
 	@Test
 	void showsTheBeginningOfALargeOrBinaryPayload() {
 		JsonNode text = payload("text/plain", ("1" + "\u00fc".repeat(40_000)).getBytes(StandardCharsets.UTF_8));
@@ -226,23 +378,6 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 			assertThat(binary.get("contentType").asString()).isEqualTo("application/octet-stream");
 			assertThat(Base64.getDecoder().decode(binary.get("base64").asString())).isEqualTo(bytes);
 		}
-	}
-
-	private JsonNode payload(String contentType, byte[] payload) {
-		UUID id = insertBlocked("{}", contentType, payload);
-		return json(get("/actuator/outbox/payload?state=blocked&id=" + id), 200);
-	}
-
-	/**
-	 * Inserts the row of another program.
-	 */
-	private UUID insertBlocked(String headers, String contentType, byte[] payload) {
-		UUID id = UUID.randomUUID();
-		bean(JdbcTemplate.class).update(
-				"insert into endpoint_event (event_id, topic, type, headers, content_type, payload, due_at) values "
-						+ "(?, 'handlers:send-mail', 'mail', ?, ?, ?, timestamp '9999-12-31 00:00:00+00')",
-				id, headers, contentType, payload);
-		return id;
 	}
 
 	@Test
@@ -315,14 +450,6 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		assertAudit("OUTBOX_TOPIC_RESUMED", Map.of("topic", "test:other", "number", 1, "outcome", "DONE"));
 	}
 
-	private void assertAudit(String type, Map<String, Object> data) {
-		assertThat(audits()).singleElement().satisfies((event) -> {
-			assertThat(event.getType()).isEqualTo(type);
-			assertThat(event.getPrincipal()).isEmpty();
-			assertThat(event.getData()).isEqualTo(data);
-		});
-	}
-
 	@Test
 	void keepsNotesOutOfTheLog(CapturedOutput output) {
 		block("1");
@@ -386,6 +513,112 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		assertThat(json(get("/actuator/outbox/circuits"), 200).get("circuits")).isEmpty();
 	}
 
+	private void deadLetter(String... types) {
+		int before = dead();
+		new TransactionTemplate(application.bean(PlatformTransactionManager.class)).executeWithoutResult((status) -> {
+			for (String type : types) {
+				application.bean(Outbox.class).append(OutboxEvent.of(type, "secret"));
+			}
+		});
+		await().until(() -> dead() == before + types.length);
+		assertThat(application.bean(OutboxRelay.class).isRunning()).isTrue();
+	}
+
+	private int dead() {
+		return application.bean(JdbcTemplate.class).queryForList("select id from endpoint_dead", Long.class).size();
+	}
+
+	/**
+	 * Reads a resource after the relay has read the table again.
+	 */
+	JsonNode afterAScan(String path) {
+		awaitScan(application.bean(OutboxRelay.class));
+		return json(get(path), 200);
+	}
+
+	/**
+	 * Waits for the end of a scan that begins now. The one that ends first may have begun
+	 * before.
+	 */
+	static void awaitScan(OutboxRelay relay) {
+		for (int i = 0; i < 2; i++) {
+			long start = System.nanoTime();
+			relay.wake();
+			await().until(() -> relay.lastPass()
+				.filter((pass) -> pass.age().toNanos() < System.nanoTime() - start)
+				.isPresent());
+		}
+	}
+
+	<T> T bean(Class<T> type) {
+		return application.bean(type);
+	}
+
+	/**
+	 * Returns the audit events since the beginning of the test, and forgets them.
+	 */
+	List<AuditEvent> audits() {
+		return bean(Audits.class).taken();
+	}
+
+	RecordingPublisher publisher() {
+		return application.bean(RecordingPublisher.class);
+	}
+
+	HttpResponse<byte[]> get(String path) {
+		return application.send(application.request(path).GET().build());
+	}
+
+	HttpResponse<byte[]> post(String operation, String json) {
+		return application.post("/actuator/outbox/" + operation, json);
+	}
+
+	static JsonNode json(HttpResponse<byte[]> response, int status) {
+		assertThat(response.statusCode()).as(text(response)).isEqualTo(status);
+		return JsonMapper.shared().readTree(response.body());
+	}
+
+	static String text(HttpResponse<byte[]> response) {
+		return WebApplication.text(response);
+	}
+
+	private void assertPayload(String state, String payload) {
+		JsonNode entry = json(get("/actuator/outbox/" + state), 200).at("/" + state + "/0");
+		String id = entry.get("id").asString();
+		JsonNode answer = json(get("/actuator/outbox/payload?state=" + state + "&id=" + id), 200);
+		assertThat(answer.propertyNames()).containsExactlyInAnyOrder("id", "row", "contentType", "text", "truncated");
+		assertThat(answer.get("text").asString()).isEqualTo('"' + payload + '"');
+		assertThat(answer.get("contentType").asString()).isEqualTo("application/json");
+		assertThat(answer.get("truncated").asBoolean()).isFalse();
+		assertAudit("OUTBOX_PAYLOAD_READ",
+				Map.of("id", id, "state", state, "row", entry.get("row").asLong(), "outcome", "DONE"));
+	}
+
+	private JsonNode payload(String contentType, byte[] payload) {
+		UUID id = insertBlocked("{}", contentType, payload);
+		return json(get("/actuator/outbox/payload?state=blocked&id=" + id), 200);
+	}
+
+	/**
+	 * Inserts the row of another program.
+	 */
+	private UUID insertBlocked(String headers, String contentType, byte[] payload) {
+		UUID id = UUID.randomUUID();
+		bean(JdbcTemplate.class).update(
+				"insert into endpoint_event (event_id, topic, type, headers, content_type, payload, due_at) values "
+						+ "(?, 'handlers:send-mail', 'mail', ?, ?, ?, timestamp '9999-12-31 00:00:00+00')",
+				id, headers, contentType, payload);
+		return id;
+	}
+
+	private void assertAudit(String type, Map<String, Object> data) {
+		assertThat(audits()).singleElement().satisfies((event) -> {
+			assertThat(event.getType()).isEqualTo(type);
+			assertThat(event.getPrincipal()).isEmpty();
+			assertThat(event.getData()).isEqualTo(data);
+		});
+	}
+
 	private void block(String... types) {
 		publisher().answer((event) -> new Outcome.Reject("bad"));
 		for (String type : types) {
@@ -397,6 +630,44 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 	private void append(OutboxEvent event) {
 		new TransactionTemplate(bean(PlatformTransactionManager.class))
 			.executeWithoutResult((status) -> bean(Outbox.class).append(event));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@Bean
+		RecordingPublisher publisher() {
+			return new RecordingPublisher();
+		}
+
+		@Bean
+		Audits audits() {
+			return new Audits();
+		}
+
+	}
+
+	static class Audits {
+
+		private final List<AuditEvent> events = new CopyOnWriteArrayList<>();
+
+		@EventListener
+		void on(AuditApplicationEvent event) {
+			if (event.getAuditEvent().getType().startsWith("OUTBOX_")) {
+				this.events.add(event.getAuditEvent());
+			}
+		}
+
+		/**
+		 * Returns the events, and forgets them.
+		 */
+		List<AuditEvent> taken() {
+			List<AuditEvent> taken = List.copyOf(this.events);
+			this.events.clear();
+			return taken;
+		}
+
 	}
 
 }

@@ -24,7 +24,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for stream listeners where a library that could observe them is not on the class
  * path.
  */
-class StreamLibrariesTests {
+class StreamOperationsAutoConfigurationTests {
 
 	private static final String REDIS_IS_AWAY = "spring.data.redis.port=1";
 

@@ -7,12 +7,17 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.testing.RealMariaDb;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The contract on MariaDB with one driver, whose pool has the server's default isolation,
- * REPEATABLE READ.
+ * The promises on MariaDB, with each driver and with MySQL's set to count changed rows
+ * only. The pools have the default isolation of the server, REPEATABLE READ.
  */
-abstract class MariaDbGuardedTransitionsContract extends GuardedTransitionsContract {
+@ParameterizedClass(name = "{0}")
+@CsvSource({ "jdbc:mariadb://127.0.0.1:%d/test, uuid", "jdbc:mysql://127.0.0.1:%d/test, char(36)",
+		"jdbc:mysql://127.0.0.1:%d/test?useAffectedRows=true, char(36)" })
+class MariaDbGuardedTransitionsIntegrationTests extends AbstractGuardedTransitionsTests {
 
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();
@@ -25,7 +30,7 @@ abstract class MariaDbGuardedTransitionsContract extends GuardedTransitionsContr
 
 	private @Nullable OrderTable orders;
 
-	MariaDbGuardedTransitionsContract(String url, String idType) {
+	MariaDbGuardedTransitionsIntegrationTests(String url, String idType) {
 		this.url = url;
 		this.idType = idType;
 	}

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import dev.idempotent.transition.IllegalTransitionException;
+import dev.idempotent.transition.jdbc.OrderTable.OrderStatus;
 import dev.idempotent.transition.jdbc.TransitionResult.Outcome;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,17 +20,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.EmptyResultDataAccessException;
 import org.springframework.dao.OptimisticLockingFailureException;
 
-import static dev.idempotent.transition.jdbc.OrderStatus.CLOSED;
-import static dev.idempotent.transition.jdbc.OrderStatus.PAID;
-import static dev.idempotent.transition.jdbc.OrderStatus.PENDING;
-import static dev.idempotent.transition.jdbc.OrderStatus.SHIPPED;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.CLOSED;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.PAID;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.PENDING;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.SHIPPED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * What {@link GuardedTransitions} promises on each database, at each isolation.
  */
-abstract class GuardedTransitionsContract {
+abstract class AbstractGuardedTransitionsTests {
 
 	private final UUID id = UUID.randomUUID();
 

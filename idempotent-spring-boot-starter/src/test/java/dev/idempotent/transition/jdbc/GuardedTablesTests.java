@@ -2,14 +2,17 @@ package dev.idempotent.transition.jdbc;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.transition.jdbc.OrderTable.OrderStatus;
+import dev.idempotent.transition.jdbc.TransitionResult.Outcome;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.IncorrectResultSizeDataAccessException;
 import org.springframework.dao.TypeMismatchDataAccessException;
 
-import static dev.idempotent.transition.jdbc.OrderStatus.PAID;
-import static dev.idempotent.transition.jdbc.OrderStatus.PENDING;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.PAID;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.PENDING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -17,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * Names of tables and columns, and columns that do not fit.
  */
-class GuardedNamesTests {
+class GuardedTablesTests {
 
 	private final DataSource dataSource = database();
 
@@ -73,6 +76,26 @@ class GuardedNamesTests {
 		assertThatExceptionOfType(TypeMismatchDataAccessException.class)
 			.isThrownBy(() -> this.orders.move(1, PENDING, PAID))
 			.withMessage("The column version of orders is null: make it an integer with 'not null default 0'");
+	}
+
+	@Test
+	void refuseAnIdOfTwoRows() {
+		this.orders.jdbc().execute("alter table orders drop primary key");
+		this.orders.insert(1, "PENDING");
+		this.orders.insert(1, "PENDING");
+		assertThatExceptionOfType(IncorrectResultSizeDataAccessException.class)
+			.isThrownBy(() -> this.orders.move(1, PENDING, PAID, 0))
+			.withMessage("orders has 2 rows with one id, which needs a unique index");
+		assertThatExceptionOfType(IncorrectResultSizeDataAccessException.class)
+			.isThrownBy(() -> this.orders.move(1, PENDING, PAID));
+	}
+
+	@Test
+	void reportTheStateOfAColumnThatPadsIt() {
+		this.orders.jdbc().execute("alter table orders alter column status char(10)");
+		this.orders.insert(1, "PENDING");
+		assertThat(this.orders.move(1, PENDING, PAID).orThrow()).isEqualTo(1);
+		assertThat(this.orders.move(1, PENDING, PAID)).isEqualTo(new TransitionResult<>(Outcome.CONFLICT, PAID, 1L));
 	}
 
 	private GuardedTransitions.Builder<OrderStatus> builder(String table) {
