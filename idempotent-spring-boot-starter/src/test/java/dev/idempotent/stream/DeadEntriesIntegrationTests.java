@@ -9,6 +9,8 @@ import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.stream.StreamApplication.Calls;
+import dev.idempotent.stream.StreamApplication.OrderListener;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RealRedisCluster;
 import dev.idempotent.testing.RedisTopology;

@@ -8,7 +8,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import dev.idempotent.stream.StreamApplication.Calls;
 import dev.idempotent.stream.StreamApplication.Order;
+import dev.idempotent.stream.StreamApplication.OrderListener;
 import dev.idempotent.stream.StreamApplication.Script;
 import dev.idempotent.testing.RealRedis;
 import org.jspecify.annotations.Nullable;

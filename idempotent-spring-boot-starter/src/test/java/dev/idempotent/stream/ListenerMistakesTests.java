@@ -1,5 +1,9 @@
 package dev.idempotent.stream;
 
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.stream.ImportStreams;
 import org.junit.jupiter.api.Test;
@@ -12,6 +16,7 @@ import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoCon
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.scheduling.annotation.Async;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -107,6 +112,103 @@ class ListenerMistakesTests {
 
 		@Override
 		public void run() {
+		}
+
+	}
+
+	/**
+	 * Listeners that stop the application.
+	 */
+	@SuppressWarnings({ "UnusedMethod", "UnusedVariable" })
+	static final class UnfitListeners {
+
+		private UnfitListeners() {
+		}
+
+		static class BlankStream {
+
+			@RedisStreamListener(stream = " ", group = "billing")
+			void on(String payload) {
+			}
+
+		}
+
+		static class BlankGroup {
+
+			@RedisStreamListener(stream = "orders", group = "${empty:}")
+			void on(String payload) {
+			}
+
+		}
+
+		static class UnknownPlaceholder {
+
+			@RedisStreamListener(stream = "${unknown}", group = "billing")
+			void on(String payload) {
+			}
+
+		}
+
+		static class NoThreads {
+
+			@RedisStreamListener(stream = "orders", group = "billing", concurrency = 0)
+			void on(String payload) {
+			}
+
+		}
+
+		static class TwoPayloads {
+
+			@RedisStreamListener(stream = "orders", group = "billing")
+			void on(String payload, List<String> another, Map<String, String> headers) {
+			}
+
+		}
+
+		static class TwoHeaders {
+
+			@RedisStreamListener(stream = "orders", group = "billing")
+			void on(Map<String, String> headers, Map<String, String> others) {
+			}
+
+		}
+
+		static class Hidden {
+
+			@RedisStreamListener(stream = "orders", group = "billing")
+			private void on(String payload) {
+			}
+
+		}
+
+		static class Future {
+
+			@RedisStreamListener(stream = "orders", group = "billing")
+			CompletableFuture<Void> on(String payload) {
+				return CompletableFuture.completedFuture(null);
+			}
+
+		}
+
+		static class Elsewhere {
+
+			@Async
+			@RedisStreamListener(stream = "orders", group = "billing")
+			void on(String payload) {
+			}
+
+		}
+
+		static class Rivals {
+
+			@RedisStreamListener(stream = "orders", group = "billing")
+			void on(String payload) {
+			}
+
+			@RedisStreamListener(stream = "${stream:orders}", group = "billing")
+			void onToo(String payload) {
+			}
+
 		}
 
 	}

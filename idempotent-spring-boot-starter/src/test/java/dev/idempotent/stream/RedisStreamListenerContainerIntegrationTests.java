@@ -1,21 +1,32 @@
 package dev.idempotent.stream;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import dev.idempotent.stream.StreamApplication.Calls;
+import dev.idempotent.stream.StreamApplication.Order;
+import dev.idempotent.stream.StreamApplication.OrderListener;
+import dev.idempotent.stream.StreamApplication.Script;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -163,6 +174,65 @@ class RedisStreamListenerContainerIntegrationTests {
 		await().until(() -> calls.count("later") == 1 && this.stream.pending() == 0);
 	}
 
+	@Test
+	void deliversBytesTextGenericJsonHeadersOrNothing() {
+		this.stream.add(Map.of("farbe", "grün", "payload", "[{\"id\":\"ü\",\"amount\":7}]"));
+		try (ConfigurableApplicationContext instance = StreamApplication.start(Kinds.class, redis, new Calls(),
+				this.stream.property())) {
+			Queue<String> taken = instance.getBean(Kinds.class).taken;
+			await().until(() -> taken.size() == 5);
+			await().until(() -> List.copyOf(taken)
+				.containsAll(List.of("bytes [{\"id\":\"ü\",\"amount\":7}]", "text [{\"id\":\"ü\",\"amount\":7}]",
+						"json ü", "headers {farbe=grün}", "nothing")));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1 })
+	void renewsTheEntriesOfOtherStreamsWhenOneLosesItsGroup(int lost) {
+		TestStream first = new TestStream(redis.connect());
+		TestStream second = new TestStream(redis.connect());
+		List<TestStream> streams = List.of(first, second);
+		streams.forEach((stream) -> stream.add("slow"));
+		CountDownLatch release = new CountDownLatch(1);
+		Calls calls = new Calls((order, headers) -> release.await());
+		try (ConfigurableApplicationContext instance = StreamApplication.start(TwoListeners.class, redis, calls,
+				"test.first=" + first.name(), "test.second=" + second.name(), "idempotent.stream.min-idle-time=1s")) {
+			await().until(() -> calls.count("slow") == 2);
+			streams.get(lost).destroyGroup();
+			TestStream other = streams.get(1 - lost);
+			// Only a renewal resets the idle time.
+			Duration[] last = { other.idle() };
+			int[] renewals = { 0 };
+			await().pollInterval(Duration.ofMillis(20)).until(() -> {
+				Duration idle = other.idle();
+				renewals[0] += (idle.compareTo(last[0]) < 0) ? 1 : 0;
+				last[0] = idle;
+				return renewals[0] == 3;
+			});
+			assertThat(calls.count("slow")).isEqualTo(2);
+			assertThat(instance.isRunning()).isTrue();
+			release.countDown();
+		}
+	}
+
+	@Test
+	void continuesAfterAnErrorOfAWorker() {
+		Calls calls = new Calls((order, headers) -> {
+			if (order.id().equals("bad")) {
+				throw new IllegalStateException("bad");
+			}
+		});
+		try (ConfigurableApplicationContext instance = StreamApplication.start(WithBrokenPolicy.class, redis, calls,
+				this.stream.property())) {
+			this.stream.add("bad");
+			await().until(() -> calls.count("bad") >= 1);
+			this.stream.add("good");
+			await().until(() -> calls.count("good") == 1);
+			assertThat(instance.isRunning()).isTrue();
+		}
+	}
+
 	/**
 	 * Waits until the idle time of the oldest entry has been reset.
 	 */
@@ -190,6 +260,72 @@ class RedisStreamListenerContainerIntegrationTests {
 		String[] all = Stream.concat(Stream.of(this.stream.property()), Stream.of(properties)).toArray(String[]::new);
 		this.instances.add(StreamApplication.start(OrderListener.class, redis, script, all));
 		return script;
+	}
+
+	static class Kinds {
+
+		final Queue<String> taken = new ConcurrentLinkedQueue<>();
+
+		@RedisStreamListener(stream = "${test.stream}", group = "bytes")
+		void bytes(byte[] payload) {
+			this.taken.add("bytes " + new String(payload, StandardCharsets.UTF_8));
+		}
+
+		@RedisStreamListener(stream = "${test.stream}", group = "text")
+		void text(Map<String, String> headers, String payload) {
+			this.taken.add("text " + payload);
+		}
+
+		@RedisStreamListener(stream = "${test.stream}", group = "json", concurrency = 2)
+		void json(List<Order> payload) {
+			this.taken.add("json " + payload.get(0).id());
+		}
+
+		@RedisStreamListener(stream = "${test.stream}", group = "headers")
+		void headers(Map<String, String> headers) {
+			this.taken.add("headers " + headers);
+		}
+
+		@RedisStreamListener(stream = "${test.stream}", group = "nothing")
+		void nothing() {
+			this.taken.add("nothing");
+		}
+
+	}
+
+	static class TwoListeners {
+
+		private final Script script;
+
+		TwoListeners(Script script) {
+			this.script = script;
+		}
+
+		@RedisStreamListener(stream = "${test.first}", group = TestStream.GROUP)
+		void onFirst(Order order, Map<String, String> headers) throws Exception {
+			this.script.on(order, headers);
+		}
+
+		@RedisStreamListener(stream = "${test.second}", group = TestStream.GROUP)
+		void onSecond(Order order, Map<String, String> headers) throws Exception {
+			this.script.on(order, headers);
+		}
+
+	}
+
+	static class WithBrokenPolicy extends OrderListener {
+
+		WithBrokenPolicy(Script script) {
+			super(script);
+		}
+
+		@Bean
+		RedeliveryPolicy brokenPolicy() {
+			return (failure) -> {
+				throw new NoClassDefFoundError("of the test");
+			};
+		}
+
 	}
 
 }

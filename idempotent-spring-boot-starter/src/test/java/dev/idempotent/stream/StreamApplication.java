@@ -3,8 +3,11 @@ package dev.idempotent.stream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.idempotent.autoconfigure.stream.ImportStreams;
+import dev.idempotent.stream.StreamApplication.Order;
+import dev.idempotent.stream.StreamApplication.Script;
 import dev.idempotent.testing.RedisTopology;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -56,6 +59,58 @@ class StreamApplication {
 	 * A payload.
 	 */
 	record Order(String id, int amount) {
+	}
+
+	/**
+	 * The listener of most tests.
+	 */
+	static class OrderListener {
+
+		private final Script script;
+
+		OrderListener(Script script) {
+			this.script = script;
+		}
+
+		@RedisStreamListener(stream = "${test.stream}", group = "${test.group:notifications}")
+		void on(Order order, Map<String, String> headers) throws Exception {
+			this.script.on(order, headers);
+		}
+
+	}
+
+	/**
+	 * Records the calls of listeners and runs the script of the test.
+	 */
+	static class Calls implements Script {
+
+		private final List<String> ids = new CopyOnWriteArrayList<>();
+
+		private final Script next;
+
+		Calls() {
+			this((order, headers) -> {
+			});
+		}
+
+		Calls(Script next) {
+			this.next = next;
+		}
+
+		@Override
+		public void on(Order order, Map<String, String> headers) throws Exception {
+			this.ids.add(order.id());
+			this.next.on(order, headers);
+		}
+
+		List<String> ids() {
+			return this.ids;
+		}
+
+		int count(String id) {
+			return (int) this.ids.stream().filter(id::equals).count();
+		}
+
 	}
 
 }

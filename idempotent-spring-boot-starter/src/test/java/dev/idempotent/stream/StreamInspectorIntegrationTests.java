@@ -7,6 +7,8 @@ import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import dev.idempotent.stream.StreamApplication.Calls;
+import dev.idempotent.stream.StreamApplication.OrderListener;
 import dev.idempotent.stream.StreamInspector.GroupBacklog;
 import dev.idempotent.stream.StreamInspector.GroupDetails;
 import dev.idempotent.testing.RealRedis;

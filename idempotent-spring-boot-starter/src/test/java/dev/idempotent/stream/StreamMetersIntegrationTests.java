@@ -9,6 +9,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 import dev.idempotent.autoconfigure.actuate.ImportOperations;
+import dev.idempotent.stream.StreamApplication.Calls;
+import dev.idempotent.stream.StreamApplication.OrderListener;
 import dev.idempotent.stream.StreamApplication.Script;
 import dev.idempotent.testing.RealRedis;
 import io.micrometer.core.instrument.Meter;

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
+import dev.idempotent.stream.StreamApplication.Calls;
+import dev.idempotent.stream.StreamApplication.OrderListener;
 import dev.idempotent.stream.StreamApplication.Script;
 import dev.idempotent.stream.StreamObserver.Outcome;
 import dev.idempotent.stream.StreamObserver.ProcessedEntry;

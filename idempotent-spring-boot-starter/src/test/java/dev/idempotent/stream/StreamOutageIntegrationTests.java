@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
+import dev.idempotent.stream.StreamApplication.Calls;
+import dev.idempotent.stream.StreamApplication.OrderListener;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.StallingProxy;
 import org.junit.jupiter.api.AfterEach;

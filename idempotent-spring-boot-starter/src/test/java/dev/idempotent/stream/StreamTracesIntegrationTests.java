@@ -4,25 +4,42 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import dev.idempotent.autoconfigure.actuate.ImportOperations;
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
+import dev.idempotent.autoconfigure.outbox.ImportOutbox;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.stream.StreamApplication.Calls;
 import dev.idempotent.stream.StreamApplication.Order;
+import dev.idempotent.stream.StreamApplication.OrderListener;
 import dev.idempotent.stream.StreamApplication.Script;
+import dev.idempotent.testing.OpenTelemetryConfiguration;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RecordedSpans;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationView;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.TraceContext;
 import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.handler.PropagatingReceiverTracingObservationHandler;
+import io.micrometer.tracing.propagation.Propagator;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
@@ -215,6 +232,87 @@ class StreamTracesIntegrationTests {
 		@Bean
 		BrokenHandler brokenHandler() {
 			return new BrokenHandler();
+		}
+
+	}
+
+	/**
+	 * Throws in the method that the test names.
+	 */
+	private static final class BrokenHandler implements ObservationHandler<Observation.Context> {
+
+		private final List<ObservationView> leaked = new CopyOnWriteArrayList<>();
+
+		private volatile String broken = "";
+
+		void failIn(String method) {
+			this.broken = method;
+		}
+
+		/**
+		 * Observations that were still current when the next one began.
+		 */
+		List<ObservationView> leaked() {
+			return this.leaked;
+		}
+
+		@Override
+		public void onStart(Observation.Context context) {
+			if (context.getParentObservation() != null) {
+				this.leaked.add(context.getParentObservation());
+			}
+			fail("start");
+		}
+
+		@Override
+		public void onScopeOpened(Observation.Context context) {
+			fail("scope");
+		}
+
+		@Override
+		public void onError(Observation.Context context) {
+			fail("error");
+		}
+
+		@Override
+		public void onScopeClosed(Observation.Context context) {
+			fail("close");
+		}
+
+		@Override
+		public void onStop(Observation.Context context) {
+			fail("stop");
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return true;
+		}
+
+		private void fail(String method) {
+			if (this.broken.equals(method)) {
+				throw new IllegalStateException("of the test");
+			}
+		}
+
+	}
+
+	/**
+	 * An application with an outbox, stream listeners and OpenTelemetry, as Boot's
+	 * tracing module configures it.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+			TransactionAutoConfiguration.class, ObservationAutoConfiguration.class })
+	@ImportMethods
+	@ImportOutbox
+	@ImportOperations
+	@Import(OpenTelemetryConfiguration.class)
+	static class TracedApplication {
+
+		@Bean
+		PropagatingReceiverTracingObservationHandler<?> receiverHandler(Tracer tracer, Propagator propagator) {
+			return new PropagatingReceiverTracingObservationHandler<>(tracer, propagator);
 		}
 
 	}

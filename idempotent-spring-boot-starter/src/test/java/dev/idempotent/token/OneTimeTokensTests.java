@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.token.TokenCheck.Outcome;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -37,7 +38,7 @@ class OneTimeTokensTests {
 
 	private final TokenSecret k2 = new TokenSecret("k2", secret(2));
 
-	private final MovableClock clock = new MovableClock();
+	private final ManualClock clock = new ManualClock();
 
 	private final OneTimeTokens tokens = tokens("shop", this.k1);
 

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.testing.FailingListener;
+import dev.idempotent.transaction.ObservedDatabase.ObservedEntity;
 import dev.idempotent.transaction.TransactionBench.Entry;
 import dev.idempotent.transaction.TransactionBench.Manager;
 import dev.idempotent.transaction.TransactionBench.Outcome;

@@ -13,7 +13,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 
 import dev.idempotent.testing.LostCommitReplies;
+import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManagerFactory;
+import jakarta.persistence.Id;
+import jakarta.persistence.Table;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -197,6 +200,33 @@ final class ObservedDatabase implements AutoCloseable {
 	@Override
 	public void close() {
 		this.factory.destroy();
+	}
+
+	/**
+	 * A row that JPA inserts when it flushes.
+	 */
+	@Entity
+	@Table(name = "observed_row")
+	static class ObservedEntity {
+
+		@Id
+		@SuppressWarnings("NullAway.Init")
+		private String work;
+
+		private int n;
+
+		protected ObservedEntity() {
+		}
+
+		ObservedEntity(String work, int n) {
+			this.work = work;
+			this.n = n;
+		}
+
+		int n() {
+			return this.n;
+		}
+
 	}
 
 }

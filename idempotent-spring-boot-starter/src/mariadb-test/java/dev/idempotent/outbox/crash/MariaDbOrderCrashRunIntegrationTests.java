@@ -16,7 +16,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  * The crash run on MariaDB.
  */
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "its processes know no signals")
-class MariaDbOrderCrashRunIntegrationTests extends OrderCrashRules {
+class MariaDbOrderCrashRunIntegrationTests extends AbstractOrderCrashRunTests {
 
 	@RegisterExtension
 	static final KillableMariaDb mariaDb = new KillableMariaDb();

@@ -7,9 +7,9 @@ import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The rules on MariaDB.
+ * The promises on MariaDB.
  */
-class MariaDbHandlerBatchIntegrationTests extends HandlerBatchRules {
+class MariaDbHandlerBatchIntegrationTests extends AbstractHandlerBatchTests {
 
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();

@@ -7,9 +7,9 @@ import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The rules on MariaDB.
+ * The promises on MariaDB.
  */
-class MariaDbHandlerIntegrationTests extends HandlerCommitRules {
+class MariaDbHandlerIntegrationTests extends AbstractHandlerTests {
 
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();

@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /**
  * Tests for steps that conflict with another transaction, on MariaDB.
  */
-class MariaDbEventTableConflictsIntegrationTests extends EventTableConflictsContract {
+class MariaDbEventTableConflictsIntegrationTests extends AbstractEventTableConflictsTests {
 
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for the operations of operators on MariaDB.
  */
-class MariaDbOutboxOperationsIntegrationTests extends OutboxOperationsContract {
+class MariaDbOutboxOperationsIntegrationTests extends AbstractOutboxOperationsTests {
 
 	private static final String URL = "jdbc:mariadb://127.0.0.1:%d/test";
 

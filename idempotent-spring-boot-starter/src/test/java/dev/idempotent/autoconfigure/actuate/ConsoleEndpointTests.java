@@ -1,25 +1,48 @@
 package dev.idempotent.autoconfigure.actuate;
 
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.Samples;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.CsrfConfigurer;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,7 +50,8 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for what the console serves, in an application under a context path.
+ * Tests for the console: what it serves, in an application under a context path, who gets
+ * it and what it may offer, and its advice.
  */
 class ConsoleEndpointTests {
 
@@ -38,6 +62,22 @@ class ConsoleEndpointTests {
 	static final RunningApplication application = RunningApplication
 		.of(() -> start("management.endpoints.web.exposure.include=console,idempotency,health,metrics,info",
 				"server.servlet.context-path=/shop", "spring.application.name=</script><!--<script>"));
+
+	private static final String OPERATOR = SecuredEndpoints.basic("operator");
+
+	private static final Path PAGE = Path.of("src/main/resources/dev/idempotent/console/console.html");
+
+	private static final Path SAGAS = Path.of("src/main/java/dev/idempotent/saga");
+
+	private static final Pattern TABLE = Pattern.compile("const ADVICE = \\[\n(.*?)\n];", Pattern.DOTALL);
+
+	private static final Pattern ROW = Pattern.compile("^ {2}\\[/(.+?)/, '", Pattern.MULTILINE);
+
+	private static final Pattern TEXT = Pattern.compile("\"((?:[^\"\\\\\n]|\\\\.)*)\"");
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
+				ConsoleAutoConfiguration.class));
 
 	@Test
 	void servesAPageThatNoOtherPageCanFrameOrKeep() {
@@ -88,6 +128,105 @@ class ConsoleEndpointTests {
 		assertThat(matcher.group(1)).doesNotContain("<");
 	}
 
+	@Test
+	void isNotExposedByDefault() {
+		this.runner.run((context) -> assertThat(context).doesNotHaveBean(ConsoleEndpoint.class));
+	}
+
+	@Test
+	void isAbsentWithoutAccess() {
+		this.runner
+			.withPropertyValues("management.endpoints.web.exposure.include=*",
+					"management.endpoint.console.access=NONE")
+			.run((context) -> assertThat(context).doesNotHaveBean(ConsoleEndpoint.class));
+	}
+
+	@Test
+	void tellsThePageThatNoOtherEndpointIsExposed() {
+		this.runner.withPropertyValues("management.endpoints.web.exposure.include=console")
+			.run((context) -> assertThat(context.getBean(ConsoleEndpoint.class).page()).contains("\"endpoints\":{}",
+					"management.endpoints.web.exposure.include"));
+	}
+
+	@Test
+	void tellsThePageItsPathOnAManagementPortAndThatAccessIsReadOnly() {
+		try (WebApplication application = start("management.server.port=0", "management.server.base-path=/admin",
+				"management.endpoints.web.base-path=/ops",
+				"management.endpoints.web.path-mapping.console=operators/console",
+				"management.endpoints.web.exposure.include=console,idempotency",
+				"management.endpoint.idempotency.access=read-only")) {
+			String port = application.bean(Environment.class).getRequiredProperty("local.management.port");
+			HttpResponse<byte[]> response = application
+				.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/admin/ops/operators/console"))
+					.build());
+			assertThat(response.statusCode()).isEqualTo(200);
+			assertThat(response.headers().allValues("Content-Type")).containsExactly("text/html;charset=UTF-8");
+			assertThat(response.headers().firstValue("Content-Security-Policy")).isNotEmpty();
+			assertThat(response.headers().allValues("X-Frame-Options")).containsExactly("DENY");
+			JsonNode data = data(response);
+			assertThat(data.get("path").asString()).isEqualTo("/ops/operators/console");
+			assertThat(data.at("/endpoints/idempotency/path").asString()).isEqualTo("/ops/idempotency");
+			assertThat(data.at("/endpoints/idempotency/write").asBoolean(true)).isFalse();
+		}
+	}
+
+	@Test
+	void lendsThePageTheCsrfTokenOfSpringSecurity() {
+		try (WebApplication application = WebApplication.start(SecuredApplication.class, List::of,
+				WebApplication.WITH_SECURITY, "management.health.redis.enabled=false",
+				"management.endpoints.web.exposure.include=console,idempotency")) {
+			assertThat(application.send(application.request("/actuator/console").build()).statusCode()).isEqualTo(401);
+			HttpResponse<byte[]> page = application
+				.send(application.request("/actuator/console").header("Authorization", OPERATOR).build());
+			assertThat(page.headers().allValues("X-Frame-Options")).containsExactly("DENY");
+			assertThat(page.headers().allValues("Cache-Control")).containsExactly("no-store");
+			JsonNode csrf = data(page).get("csrf");
+			String session = page.headers().firstValue("Set-Cookie").orElseThrow();
+			IdempotencyKey key = Samples.key();
+			IdempotencyStore store = application.bean(IdempotencyStore.class);
+			store.claim(key, Fingerprint.of(List.of()), "owner", Duration.ofMinutes(1));
+			String release = "/actuator/idempotency/" + key + "/release";
+			assertThat(application.post(release, "{}", "Authorization", OPERATOR, "Cookie", session).statusCode())
+				.isBetween(401, 403);
+			assertThat(store.find(key)).isNotNull();
+			HttpResponse<byte[]> released = application.post(release, "{}", "Authorization", OPERATOR, "Cookie",
+					session, csrf.get("header").asString(), csrf.get("token").asString());
+			assertThat(released.statusCode()).as(text(released)).isEqualTo(200);
+			assertThat(store.find(key)).isNull();
+		}
+	}
+
+	@Test
+	void leavesThePageTheTokenOfTheCookieIfThatIsTheOneThatScriptsSend() {
+		try (WebApplication application = WebApplication.start(ScriptedApplication.class, List::of,
+				WebApplication.WITH_SECURITY, "management.health.redis.enabled=false",
+				"management.endpoints.web.exposure.include=console,idempotency")) {
+			HttpResponse<byte[]> page = application
+				.send(application.request("/actuator/console").header("Authorization", OPERATOR).build());
+			JsonNode csrf = data(page).get("csrf");
+			String cookie = page.headers().firstValue("Set-Cookie").orElseThrow().replaceFirst(";.*", "");
+			assertThat(cookie).startsWith("XSRF-TOKEN=");
+			String find = "/actuator/idempotency/" + Samples.key() + "/release";
+			assertThat(application
+				.post(find, "{}", "Authorization", OPERATOR, "Cookie", cookie, csrf.get("header").asString(),
+						csrf.get("token").asString())
+				.statusCode()).isBetween(401, 403);
+			assertThat(application
+				.post(find, "{}", "Authorization", OPERATOR, "Cookie", cookie, csrf.get("header").asString(),
+						cookie.substring("XSRF-TOKEN=".length()))
+				.statusCode()).isEqualTo(404);
+		}
+	}
+
+	@Test
+	void hasAdviceOnlyForReasonsThatAreInTheCode() throws IOException {
+		List<String> messages = messages();
+		List<String> reasons = reasons();
+		assertThat(reasons).hasSizeGreaterThan(10);
+		assertThat(reasons)
+			.allSatisfy((reason) -> assertThat(messages).anyMatch(Pattern.compile(reason).asPredicate()));
+	}
+
 	private static HttpResponse<byte[]> get(String path) {
 		HttpResponse<byte[]> response = application.send(application.request(path).GET().build());
 		assertThat(response.statusCode()).isEqualTo(200);
@@ -118,6 +257,32 @@ class ConsoleEndpointTests {
 		return WebApplication.start(Application.class, List::of, all.toArray(String[]::new));
 	}
 
+	private static List<String> reasons() throws IOException {
+		return all(TABLE, Files.readString(PAGE)).flatMap((table) -> all(ROW, table))
+			.flatMap((row) -> Stream.of(row.split("\\|")))
+			.toList();
+	}
+
+	/**
+	 * The texts of each statement, with dots for the values between them.
+	 */
+	private static List<String> messages() throws IOException {
+		List<String> messages = new ArrayList<>();
+		try (Stream<Path> files = Files.walk(SAGAS)) {
+			for (Path file : files.filter(Files::isRegularFile).toList()) {
+				String code = Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", "");
+				for (String statement : code.split(";\n", -1)) {
+					messages.add(all(TEXT, statement).collect(Collectors.joining("…")));
+				}
+			}
+		}
+		return messages;
+	}
+
+	private static Stream<String> all(Pattern pattern, String text) {
+		return pattern.matcher(text).results().map((MatchResult found) -> found.group(1));
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
@@ -125,6 +290,30 @@ class ConsoleEndpointTests {
 		@Bean
 		IdempotencyStore store() {
 			return new InMemoryIdempotencyStore(InstantSource.system());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ScriptedApplication extends SecuredApplication {
+
+		@Bean
+		SecurityFilterChain security(HttpSecurity http) {
+			return http.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
+				.httpBasic(Customizer.withDefaults())
+				.csrf(CsrfConfigurer::spa)
+				.build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class SecuredApplication extends Application {
+
+		@Bean
+		InMemoryUserDetailsManager users() {
+			return new InMemoryUserDetailsManager(
+					User.withUsername("operator").password("{noop}x").roles("OPERATOR").build());
 		}
 
 	}

@@ -8,12 +8,15 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
-import dev.idempotent.autoconfigure.actuate.MeteredApplication.Calls;
+import dev.idempotent.autoconfigure.actuate.IdempotencyMetersIntegrationTests.MeteredApplication.Calls;
 import dev.idempotent.documentation.Page;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
+import dev.idempotent.stream.RedisStreamListener;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
@@ -21,10 +24,18 @@ import dev.idempotent.testing.WebApplication;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -225,6 +236,67 @@ class IdempotencyMetersIntegrationTests {
 						"idempotent.replay-cache.max-size=1MB", "test.stream=" + STREAM));
 		properties.addAll(postgres.properties());
 		return WebApplication.start(MeteredApplication.class, redis, properties.toArray(String[]::new));
+	}
+
+	/**
+	 * An application with idempotent operations of every kind.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(MeteredApplication.Orders.class)
+	static class MeteredApplication {
+
+		@Bean
+		Calls calls() {
+			return new Calls();
+		}
+
+		@RestController
+		static class Orders {
+
+			@PostMapping("/orders")
+			@Idempotent(name = "orders")
+			String order() {
+				return "ordered";
+			}
+
+			@PostMapping("/payments")
+			@Idempotent(name = "payments", guarantee = Guarantee.TRANSACTION)
+			String pay() {
+				return "paid";
+			}
+
+			@PostMapping("/failures")
+			@Idempotent
+			void fail() {
+				throw new IllegalStateException("of the test");
+			}
+
+			@PostMapping("/plain")
+			String plain() {
+				return "done";
+			}
+
+		}
+
+		static class Calls {
+
+			@Transactional
+			@Idempotent(name = "ship", key = "#id", guarantee = Guarantee.TRANSACTION)
+			public String ship(@Nullable String id) {
+				return "shipped";
+			}
+
+			@RedisStreamListener(stream = "${test.stream}", group = "metered")
+			@Idempotent(name = "notify", key = "#order.id")
+			public void on(PlacedOrder order) {
+			}
+
+		}
+
+		record PlacedOrder(String id) {
+		}
+
 	}
 
 }

@@ -10,7 +10,7 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.actuate.OutboxEndpointRules.Audits;
+import dev.idempotent.autoconfigure.actuate.OutboxEndpointIntegrationTests.Audits;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxTopics;
@@ -37,7 +37,7 @@ class OutboxEndpointAccessTests {
 
 	@Test
 	void showsNoPayloadByDefault() {
-		try (WebApplication application = start(OutboxEndpointRules.Application.class)) {
+		try (WebApplication application = start(OutboxEndpointIntegrationTests.Application.class)) {
 			String path = "/payload?state=pending&id=" + insert(application);
 			HttpResponse<byte[]> refused = get(application, path);
 			assertThat(refused.statusCode()).isEqualTo(403);
@@ -148,7 +148,7 @@ class OutboxEndpointAccessTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@Import(SecuredEndpoints.class)
-	static class Secured extends OutboxEndpointRules.Application {
+	static class Secured extends OutboxEndpointIntegrationTests.Application {
 
 	}
 

@@ -191,7 +191,7 @@ class OutboxHealthTests {
 	 * The health after another scan.
 	 */
 	private static Health health(ApplicationContext context) {
-		OutboxEndpointRules.awaitScan(context.getBean(OutboxRelay.class));
+		OutboxEndpointIntegrationTests.awaitScan(context.getBean(OutboxRelay.class));
 		return context.getBean(OutboxHealthIndicator.class).health();
 	}
 

@@ -6,9 +6,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
-import dev.idempotent.autoconfigure.actuate.TracedApplication.Calls;
+import dev.idempotent.autoconfigure.actuate.TracesIntegrationTests.TracedApplication.Calls;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.OpenTelemetryConfiguration;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RecordedSpans;
@@ -17,8 +23,12 @@ import dev.idempotent.testing.WebApplication;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
+import io.micrometer.tracing.handler.PropagatingReceiverTracingObservationHandler;
+import io.micrometer.tracing.propagation.Propagator;
 import io.opentelemetry.sdk.trace.data.LinkData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import org.junit.jupiter.api.Order;
@@ -26,9 +36,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -212,6 +231,93 @@ class TracesIntegrationTests {
 		String of(String keyValue) {
 			return Objects.requireNonNull(this.observation.getContext().getHighCardinalityKeyValue(keyValue))
 				.getValue();
+		}
+
+	}
+
+	/**
+	 * A {@link TracedApplication} with Spring Security, which has observations of its
+	 * own.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Import(TracedApplication.class)
+	static class SecuredTracedApplication {
+
+		@Bean
+		SecurityFilterChain openToAll(HttpSecurity http) throws Exception {
+			return http.csrf((csrf) -> csrf.disable())
+				.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
+				.build();
+		}
+
+	}
+
+	/**
+	 * An application with the tracer of OpenTelemetry.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ OpenTelemetryConfiguration.class, TracedApplication.Orders.class })
+	static class TracedApplication {
+
+		@Bean
+		ObservationHandler<?> tracing(Tracer tracer, Propagator propagator) {
+			return new ObservationHandler.FirstMatchingCompositeObservationHandler(
+					new PropagatingReceiverTracingObservationHandler<>(tracer, propagator),
+					new DefaultTracingObservationHandler(tracer));
+		}
+
+		@Bean
+		Calls calls() {
+			return new Calls();
+		}
+
+		@RestController
+		static class Orders {
+
+			private final AtomicInteger runs = new AtomicInteger();
+
+			@PostMapping("/lease")
+			@Idempotent(name = "orders")
+			String underLease() {
+				return "run " + this.runs.incrementAndGet();
+			}
+
+			@PostMapping("/transaction")
+			@Idempotent(name = "payments", guarantee = Guarantee.TRANSACTION)
+			String inTransaction() {
+				return "run " + this.runs.incrementAndGet();
+			}
+
+			@PostMapping("/callable")
+			@Idempotent(name = "reports")
+			Callable<String> onAnotherThread() {
+				return () -> "run " + this.runs.incrementAndGet();
+			}
+
+			@PostMapping("/future")
+			@Idempotent(name = "forecasts")
+			CompletableFuture<String> later() {
+				return CompletableFuture.supplyAsync(() -> "run " + this.runs.incrementAndGet());
+			}
+
+		}
+
+		static class Calls {
+
+			private final AtomicInteger runs = new AtomicInteger();
+
+			@Idempotent(name = "ship", key = "#id")
+			public int underLease(String id) {
+				return this.runs.incrementAndGet();
+			}
+
+			@Transactional
+			@Idempotent(name = "charge", key = "#id", guarantee = Guarantee.TRANSACTION)
+			public int inTransaction(String id) {
+				return this.runs.incrementAndGet();
+			}
+
 		}
 
 	}

@@ -1,5 +1,7 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -11,8 +13,10 @@ import javax.sql.DataSource;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.RecordingPublisher;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.context.ApplicationContext;
@@ -21,18 +25,23 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for an outbox that is requested first when the application runs, in the middle of
- * transactions.
+ * Tests for an outbox that is requested first when the application runs: in the middle of
+ * transactions, after a commit, and in a transaction of another resource.
  */
 class LateOutboxTests {
 
@@ -146,24 +155,106 @@ class LateOutboxTests {
 		});
 	}
 
-	static void run(ContextConsumer<AssertableApplicationContext> work) {
+	@Test
+	void refusesAnEventAfterTheCommit() {
+		run((context) -> {
+			transaction(context).executeWithoutResult((status) -> TransactionSynchronizationManager
+				.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						assertThatExceptionOfType(OutboxTransactionException.class)
+							.isThrownBy(() -> append(context, "late"));
+					}
+
+				}));
+			assertThat(pending(context)).isZero();
+		});
+	}
+
+	@Test
+	void takesAnEventOfANewTransactionAfterTheCommit() {
+		run((context) -> {
+			TransactionTemplate another = transaction(context);
+			another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			transaction(context).executeWithoutResult((status) -> TransactionSynchronizationManager
+				.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(
+								() -> transaction(context).executeWithoutResult((joined) -> append(context, "late")));
+						another.executeWithoutResult((begun) -> append(context, "own"));
+					}
+
+				}));
+			awaitDelivered(context, "own");
+		});
+	}
+
+	@Test
+	void takesAnEventOfTheFirstTransactionIfItBeginsAfterACommit() {
+		run((context) -> {
+			TransactionTemplate another = transaction(context);
+			another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			transaction(context).executeWithoutResult((status) -> TransactionSynchronizationManager
+				.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						another.executeWithoutResult((begun) -> append(context, "own"));
+					}
+
+				}));
+			awaitDelivered(context, "own");
+		});
+	}
+
+	@Test
+	void refusesATransactionOfAnotherResourceWhoseDatabaseConnectionCommitsByStatement() {
+		run((context) -> {
+			TransactionTemplate other = new TransactionTemplate(new OtherTransactions());
+			other.executeWithoutResult((status) -> {
+				new JdbcTemplate(context.getBean(DataSource.class)).queryForObject("select 1", Integer.class);
+				assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(() -> append(context, "late"))
+					.withMessageStartingWith("The transaction is not on the outbox's database");
+			});
+			assertThat(pending(context)).isZero();
+		});
+	}
+
+	@Test
+	void refusesATransactionOfAnotherResourceWhoseDatabaseConnectionIsNeverCommitted() {
+		OnDemandApplication.with(ManualCommit.class).run((context) -> {
+			TransactionTemplate other = new TransactionTemplate(new OtherTransactions());
+			other.executeWithoutResult((status) -> {
+				new JdbcTemplate(context.getBean(DataSource.class)).queryForObject("select 1", Integer.class);
+				assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(() -> append(context, "lost"))
+					.withMessageStartingWith("The transaction is not on the outbox's database");
+			});
+			transaction(context).executeWithoutResult((status) -> append(context, "kept"));
+			awaitDelivered(context, "kept");
+		});
+	}
+
+	private static void run(ContextConsumer<AssertableApplicationContext> work) {
 		OnDemandApplication.with().run(work);
 	}
 
-	static TransactionTemplate transaction(ApplicationContext context) {
+	private static TransactionTemplate transaction(ApplicationContext context) {
 		return new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 	}
 
-	static void append(ApplicationContext context, String type) {
+	private static void append(ApplicationContext context, String type) {
 		context.getBean(Outbox.class).append(OutboxEvent.of(type, 1));
 	}
 
-	static void awaitDelivered(ApplicationContext context, String... types) {
+	private static void awaitDelivered(ApplicationContext context, String... types) {
 		await().untilAsserted(
 				() -> assertThat(context.getBean(RecordingPublisher.class).types()).containsExactlyInAnyOrder(types));
 	}
 
-	static int pending(ApplicationContext context) {
+	private static int pending(ApplicationContext context) {
 		Integer rows = new JdbcTemplate(context.getBean(DataSource.class))
 			.queryForObject("select count(*) from outbox_event", Integer.class);
 		return (rows != null) ? rows : 0;
@@ -189,6 +280,65 @@ class LateOutboxTests {
 	}
 
 	record Appender(Outbox outbox) {
+
+	}
+
+	/**
+	 * As does {@code spring.datasource.hikari.auto-commit=false}.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class ManualCommit {
+
+		@Bean
+		static BeanPostProcessor manualCommit() {
+			return new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String beanName) {
+					return (bean instanceof DataSource dataSource) ? new ManualCommitDataSource(dataSource) : bean;
+				}
+
+			};
+		}
+
+	}
+
+	private static final class ManualCommitDataSource extends DelegatingDataSource {
+
+		ManualCommitDataSource(DataSource target) {
+			super(target);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			connection.setAutoCommit(false);
+			return connection;
+		}
+
+	}
+
+	/**
+	 * Transactions of a resource that has nothing to do with the database.
+	 */
+	private static final class OtherTransactions extends AbstractPlatformTransactionManager {
+
+		@Override
+		protected Object doGetTransaction() {
+			return new Object();
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+		}
+
+		@Override
+		protected void doRollback(DefaultTransactionStatus status) {
+		}
 
 	}
 

@@ -10,6 +10,9 @@ import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.testing.RestartedApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -122,6 +125,21 @@ class CrashedHandlers {
 		if (this.storm.strikes(1) && this.storm.random(3) == 0) {
 			RestartedApplication.halt(point);
 		}
+	}
+
+	/**
+	 * An instance that appends events and handles them.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Import(OrderApplication.class)
+	static class HandlerApplication {
+
+		@Bean
+		CrashedHandlers handlers(Storm storm, JdbcClient database, Outbox outbox, StringRedisTemplate service,
+				PlatformTransactionManager transactions) {
+			return new CrashedHandlers(storm, database, outbox, service, transactions);
+		}
+
 	}
 
 }

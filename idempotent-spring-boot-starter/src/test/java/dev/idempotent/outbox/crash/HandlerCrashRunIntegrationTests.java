@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
+import dev.idempotent.outbox.crash.CrashedHandlers.HandlerApplication;
+import dev.idempotent.outbox.crash.EventBroker.PublishedEvent;
 import dev.idempotent.outbox.crash.OrderAudit.Recorded;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.DisabledOnOs;

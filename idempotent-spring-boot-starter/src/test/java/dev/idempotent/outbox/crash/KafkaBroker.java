@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
+import dev.idempotent.outbox.crash.EventBroker.PublishedEvent;
 import dev.idempotent.testing.KafkaRecords;
 import dev.idempotent.testing.kafka.KafkaCluster;
 import dev.idempotent.testing.kafka.KafkaServer;

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import dev.idempotent.outbox.crash.EventBroker.PublishedEvent;
+
 /**
  * Compares the events of a broker with those that were committed.
  */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import dev.idempotent.outbox.crash.EventBroker.PublishedEvent;
 import dev.idempotent.outbox.crash.OrderAudit.Recorded;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

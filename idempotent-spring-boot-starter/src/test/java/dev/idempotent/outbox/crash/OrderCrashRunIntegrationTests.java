@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 @Tag("long")
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "its processes know no signals")
-class OrderCrashRunIntegrationTests extends OrderCrashRules {
+class OrderCrashRunIntegrationTests extends AbstractOrderCrashRunTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.dedicated();

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import dev.idempotent.outbox.crash.AbstractOrderCrashRunTests.CrashSettings;
 import dev.idempotent.testing.RestartedApplication;
 import dev.idempotent.testing.Tally;
 import org.springframework.util.FileSystemUtils;

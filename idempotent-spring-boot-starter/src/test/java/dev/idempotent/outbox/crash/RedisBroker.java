@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import dev.idempotent.outbox.crash.EventBroker.PublishedEvent;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.StallingProxy;
 import org.springframework.data.domain.Range;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.Limit;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.stream.ByteRecord;
 

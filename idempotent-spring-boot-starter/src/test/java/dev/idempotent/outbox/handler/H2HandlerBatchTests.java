@@ -3,9 +3,9 @@ package dev.idempotent.outbox.handler;
 import java.util.List;
 
 /**
- * The rules on H2.
+ * The promises on H2.
  */
-class H2HandlerBatchTests extends HandlerBatchRules {
+class H2HandlerBatchTests extends AbstractHandlerBatchTests {
 
 	@Override
 	List<String> database() {

@@ -201,7 +201,7 @@ class HandlerVersionsIntegrationTests {
 				if (first.getAndSet(false)) {
 					begun.countDown();
 				}
-				HandlerRules.awaitLatch(begun);
+				AbstractHandlerTests.awaitLatch(begun);
 				int number = Integer.parseInt(id);
 				if (number % 9 == 0 && failed.add(id)) {
 					throw new IllegalStateException("not yet");

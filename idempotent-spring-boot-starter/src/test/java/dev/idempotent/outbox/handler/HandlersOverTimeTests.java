@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -19,12 +20,14 @@ import ch.qos.logback.core.AppenderBase;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 import org.springframework.context.i18n.LocaleContextHolder;
@@ -40,12 +43,21 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What handlers do after other versions, operators, and attempts beyond their leases.
+ * What handlers do during an outage, after other versions, operators, and attempts beyond
+ * their leases.
  */
+@Timeout(120)
 class HandlersOverTimeTests {
 
 	private static final List<String> DATABASE = List.of("spring.datasource.generate-unique-name=false",
 			"spring.datasource.url=jdbc:h2:mem:handlers-over-time;DB_CLOSE_DELAY=-1");
+
+	private static final String MAIL = "handlers:mail";
+
+	/**
+	 * How many failures in a row count as an outage.
+	 */
+	private static final int FAILURES = 10;
 
 	private final List<HandlerShop> shops = new ArrayList<>();
 
@@ -53,12 +65,6 @@ class HandlersOverTimeTests {
 	void close() {
 		this.shops.get(0).forgetAll();
 		this.shops.forEach(HandlerShop::close);
-	}
-
-	private HandlerShop open(List<Class<?>> more, String... properties) {
-		HandlerShop shop = HandlerShop.open(DATABASE, HandlerShop.OFTEN, more, properties);
-		this.shops.add(shop);
-		return shop;
 	}
 
 	@Test
@@ -107,19 +113,6 @@ class HandlersOverTimeTests {
 	}
 
 	/**
-	 * Fails for the event 1 only.
-	 */
-	private static AtomicBoolean failUntilRepaired(HandlerShop shop) {
-		AtomicBoolean repaired = new AtomicBoolean();
-		shop.handlers().whenBooking((id) -> {
-			if (id.equals("1") && !repaired.get()) {
-				throw new IllegalStateException("not yet");
-			}
-		});
-		return repaired;
-	}
-
-	/**
 	 * There is no row whose lock could keep others away.
 	 */
 	@Test
@@ -131,10 +124,10 @@ class HandlersOverTimeTests {
 		slow.handlers().whenMailing((id) -> {
 			calls.incrementAndGet();
 			called.countDown();
-			HandlerRules.awaitLatch(end);
+			AbstractHandlerTests.awaitLatch(end);
 		});
 		slow.append(HandlerShop.event("order.shipped", "1").withKey("1"));
-		HandlerRules.awaitLatch(called);
+		AbstractHandlerTests.awaitLatch(called);
 		// Its own lease is long enough for one attempt on any machine.
 		HandlerShop other = open(List.of());
 		await().untilAsserted(() -> assertThat(other.rows()).isZero());
@@ -254,6 +247,81 @@ class HandlersOverTimeTests {
 		finally {
 			MDC.clear();
 		}
+	}
+
+	@Test
+	void useUpNoAttemptsDuringAnOutageAndKeepTheOrder() {
+		HandlerShop shop = open(List.of(), "idempotent.outbox.handlers.attempts=3");
+		AtomicBoolean away = new AtomicBoolean(true);
+		AtomicInteger calls = new AtomicInteger();
+		List<String> handled = new CopyOnWriteArrayList<>();
+		shop.handlers().whenMailing((id) -> {
+			calls.incrementAndGet();
+			if (away.get()) {
+				throw new IllegalStateException("The provider is away");
+			}
+			handled.add(id);
+		});
+		append(shop, 20, 3);
+		await().until(() -> calls.get() >= FAILURES);
+		await().untilAsserted(() -> assertThat(shop.relay().unavailablePublishers()).containsExactly(MAIL));
+		int counted = attempts(shop);
+		int before = calls.get();
+		await().until(() -> calls.get() > before + 2);
+		assertThat(attempts(shop)).isLessThanOrEqualTo(counted + 1).isLessThanOrEqualTo(FAILURES);
+		assertThat(shop.dead()).isEmpty();
+		away.set(false);
+		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+		assertThat(shop.dead()).isEmpty();
+		Map<String, List<String>> byKey = handled.stream()
+			.collect(Collectors.groupingBy((id) -> id.substring(0, id.indexOf('-'))));
+		assertThat(byKey).hasSize(20)
+			.allSatisfy((key, ids) -> assertThat(ids).containsExactly(key + "-0", key + "-1", key + "-2"));
+		assertThat(shop.relay().unavailablePublishers()).isEmpty();
+	}
+
+	@Test
+	void giveUpTheEventsOfAFewKeysThatFail() {
+		HandlerShop shop = open(List.of(), "idempotent.outbox.handlers.attempts=3");
+		shop.handlers().whenMailing((id) -> {
+			throw new IllegalStateException("This event is at fault");
+		});
+		append(shop, 2, 10);
+		await().untilAsserted(() -> assertThat(shop.dead()).hasSize(20));
+		assertThat(shop.relay().unavailablePublishers()).isEmpty();
+	}
+
+	private HandlerShop open(List<Class<?>> more, String... properties) {
+		HandlerShop shop = HandlerShop.open(DATABASE, HandlerShop.OFTEN, more, properties);
+		this.shops.add(shop);
+		return shop;
+	}
+
+	/**
+	 * Fails for the event 1 only.
+	 */
+	private static AtomicBoolean failUntilRepaired(HandlerShop shop) {
+		AtomicBoolean repaired = new AtomicBoolean();
+		shop.handlers().whenBooking((id) -> {
+			if (id.equals("1") && !repaired.get()) {
+				throw new IllegalStateException("not yet");
+			}
+		});
+		return repaired;
+	}
+
+	private static void append(HandlerShop shop, int keys, int events) {
+		List<OutboxEvent> all = new ArrayList<>();
+		for (int event = 0; event < events; event++) {
+			for (int key = 0; key < keys; key++) {
+				all.add(HandlerShop.event("order.shipped", key + "-" + event).withKey("key-" + key));
+			}
+		}
+		shop.append(all.toArray(OutboxEvent[]::new));
+	}
+
+	private static int attempts(HandlerShop shop) {
+		return shop.waiting().stream().mapToInt((row) -> (Integer) row.get("attempts")).sum();
 	}
 
 	/**

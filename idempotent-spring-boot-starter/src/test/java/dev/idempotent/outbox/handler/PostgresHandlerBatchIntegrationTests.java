@@ -9,9 +9,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The rules on PostgreSQL.
+ * The promises on PostgreSQL.
  */
-class PostgresHandlerBatchIntegrationTests extends HandlerBatchRules {
+class PostgresHandlerBatchIntegrationTests extends AbstractHandlerBatchTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

@@ -1,21 +1,29 @@
 package dev.idempotent.outbox.handler;
 
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
 
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,17 +37,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The rules on PostgreSQL.
+ * The promises on PostgreSQL, and handlers whose transaction the database ends.
  */
-class PostgresHandlerIntegrationTests extends HandlerCommitRules {
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PostgresHandlerIntegrationTests extends AbstractHandlerTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
-
-	@Override
-	List<String> database() {
-		return postgres.properties();
-	}
 
 	/**
 	 * PostgreSQL answers the commit of a failed transaction with a rollback.
@@ -94,11 +98,6 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 				.containsEntry("last_error", null));
 		assertThat(shop.work("book")).containsExactly("1", "2", "3");
 		assertThat(shop.lost()).isZero();
-	}
-
-	private static List<Map<String, Object>> states(HandlerShop shop) {
-		return shop.jdbc()
-			.queryForList("select attempts, due_at, last_error from handler_event where topic = 'handlers:book'");
 	}
 
 	/**
@@ -187,12 +186,6 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 		assertThat(deaths).hasValueBetween(2, 3);
 	}
 
-	private static void endSession(JdbcTemplate jdbc) {
-		Integer session = jdbc.queryForObject("select pg_backend_pid()", Integer.class);
-		CompletableFuture.supplyAsync(() -> jdbc.queryForList("select pg_terminate_backend(?)", Boolean.class, session))
-			.join();
-	}
-
 	@Test
 	void useUpNoAttemptsDuringAnOutage() {
 		HandlerShop shop = open(HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=3");
@@ -243,6 +236,123 @@ class PostgresHandlerIntegrationTests extends HandlerCommitRules {
 			.hasSize(40)
 			.doesNotHaveDuplicates();
 		assertThat(shop.dead()).isEmpty();
+	}
+
+	@Test
+	void areCalledAgainAfterADeadlock() throws Exception {
+		try (HandlerShop shop = HandlerShop.open(postgres.properties(), HandlerShop.OFTEN, List.of())) {
+			shop.jdbc().execute("create table handler_account (id varchar(10) primary key, n int)");
+			shop.jdbc().execute("insert into handler_account values ('a', 0), ('b', 0)");
+			try (Connection connection = shop.bean(DataSource.class).getConnection();
+					Statement rival = connection.createStatement()) {
+				connection.setAutoCommit(false);
+				// The other side looks for the deadlock, and finds it in itself.
+				rival.execute("set local deadlock_timeout = '1min'");
+				add(rival, "b");
+				AtomicInteger calls = new AtomicInteger();
+				CompletableFuture<Void> waiting = new CompletableFuture<>();
+				shop.handlers().whenBooking((id) -> {
+					shop.jdbc().update("update handler_account set n = n + 1 where id = 'a'");
+					if (calls.incrementAndGet() == 1) {
+						CompletableFuture<Void> unused = CompletableFuture.runAsync(() -> {
+							add(rival, "a");
+							commit(connection);
+							waiting.complete(null);
+						});
+						await().until(() -> isWaiting(shop));
+					}
+					shop.jdbc().update("update handler_account set n = n + 1 where id = 'b'");
+				});
+				shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+				waiting.get(60, TimeUnit.SECONDS);
+				await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+				assertThat(calls).hasValue(2);
+				assertThat(shop.work("book")).containsExactly("1");
+				assertThat(shop.jdbc().queryForList("select n from handler_account", Integer.class)).containsExactly(2,
+						2);
+				assertThat(shop.dead()).isEmpty();
+			}
+			finally {
+				shop.jdbc().execute("drop table handler_account");
+				shop.forgetAll();
+			}
+		}
+	}
+
+	/**
+	 * As of a process that does not go on while its transaction is open.
+	 */
+	@Test
+	void areCalledAgainAfterAPauseThatIsTooLongForTheDatabase() {
+		try (HandlerShop shop = HandlerShop.open(postgres.properties(), HandlerShop.OFTEN, List.of(),
+				"idempotent.outbox.handlers.leases.book=1s")) {
+			AtomicInteger calls = new AtomicInteger();
+			CountDownLatch called = new CountDownLatch(1);
+			CountDownLatch end = new CountDownLatch(1);
+			shop.handlers().whenBooking((id) -> {
+				calls.incrementAndGet();
+				called.countDown();
+				shop.jdbc().execute("set local idle_in_transaction_session_timeout = '100ms'");
+				AbstractHandlerTests.awaitLatch(end);
+			});
+			shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
+			AbstractHandlerTests.awaitLatch(called);
+			try (HandlerShop other = HandlerShop.open(postgres.properties(), HandlerShop.OFTEN, List.of())) {
+				await().untilAsserted(() -> assertThat(other.rows()).isZero());
+			}
+			end.countDown();
+			assertThat(calls).hasValue(1);
+			await().untilAsserted(() -> assertThat(shop.lost()).isOne());
+			assertThat(shop.work("book")).containsExactly("1");
+			shop.forgetAll();
+		}
+	}
+
+	@Override
+	List<String> database() {
+		return postgres.properties();
+	}
+
+	private static List<Map<String, Object>> states(HandlerShop shop) {
+		return shop.jdbc()
+			.queryForList("select attempts, due_at, last_error from handler_event where topic = 'handlers:book'");
+	}
+
+	private static void endSession(JdbcTemplate jdbc) {
+		Integer session = jdbc.queryForObject("select pg_backend_pid()", Integer.class);
+		CompletableFuture.supplyAsync(() -> jdbc.queryForList("select pg_terminate_backend(?)", Boolean.class, session))
+			.join();
+	}
+
+	private static boolean isWaiting(HandlerShop shop) {
+		try (Connection connection = shop.bean(DataSource.class).getConnection();
+				Statement statement = connection.createStatement();
+				ResultSet row = statement
+					.executeQuery("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+							+ "and query like 'update handler_account%'")) {
+			return row.next() && row.getLong(1) == 1;
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static void add(Statement statement, String id) {
+		try {
+			statement.executeUpdate("update handler_account set n = n + 1 where id = '" + id + "'");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static void commit(Connection connection) {
+		try {
+			connection.commit();
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	static class Before {

@@ -24,7 +24,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for steps that conflict with another transaction, on PostgreSQL.
  */
-class PostgresEventTableConflictsIntegrationTests extends EventTableConflictsContract {
+class PostgresEventTableConflictsIntegrationTests extends AbstractEventTableConflictsTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

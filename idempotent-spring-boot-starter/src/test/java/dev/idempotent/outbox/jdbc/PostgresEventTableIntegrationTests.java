@@ -12,9 +12,9 @@ import java.util.function.Supplier;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
-import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Lock;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,7 +33,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link EventTable} on PostgreSQL.
  */
-class PostgresEventTableIntegrationTests extends EventTableContract {
+class PostgresEventTableIntegrationTests extends AbstractEventTableTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

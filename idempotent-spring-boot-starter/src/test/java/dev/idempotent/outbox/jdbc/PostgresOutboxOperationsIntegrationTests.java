@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for the operations of operators on PostgreSQL.
  */
-class PostgresOutboxOperationsIntegrationTests extends OutboxOperationsContract {
+class PostgresOutboxOperationsIntegrationTests extends AbstractOutboxOperationsTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

@@ -1,6 +1,10 @@
 package dev.idempotent.outbox.method;
 
 import java.io.IOException;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.util.List;
 
 import dev.idempotent.outbox.TransactionalOutbox;
@@ -82,6 +86,17 @@ class Orders {
 	@Placed
 	Order placeByOwnAnnotation(String id) {
 		return new Order(id, 1, List.of());
+	}
+
+	/**
+	 * An application's own annotation.
+	 */
+	@Transactional
+	@TransactionalOutbox(type = "order.placed", key = "#result.id")
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Placed {
+
 	}
 
 }

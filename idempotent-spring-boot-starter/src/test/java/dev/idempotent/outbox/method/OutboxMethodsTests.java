@@ -7,10 +7,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
 
+import dev.idempotent.autoconfigure.idempotency.ImportMethods;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,8 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -139,6 +145,23 @@ class OutboxMethodsTests {
 			.containsExactly(tuple("order.placed", "o-7"));
 	}
 
+	@Test
+	void areNotAppendedAgainByAReplayedCall() {
+		try (ConfigurableApplicationContext context = OutboxApplication.start(
+				List.of("idempotent.outbox.relay.enabled=false", "idempotent.jdbc.initialize-schema=always"),
+				Idempotency.class, Payments.class)) {
+			Payments payments = context.getBean(Payments.class);
+			for (int i = 0; i < 3; i++) {
+				assertThat(payments.payUnderTransaction("p-1")).isEqualTo("paid p-1");
+				assertThat(payments.payUnderLease("p-1")).isEqualTo("paid p-1");
+			}
+			assertThat(context.getBean(JdbcClient.class)
+				.sql("select type from outbox_event order by id")
+				.query(String.class)
+				.list()).containsExactly("paid.transaction", "paid.lease");
+		}
+	}
+
 	private void inTransaction(Consumer<Orders> work) {
 		new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class))
 			.executeWithoutResult((status) -> work.accept(this.orders));
@@ -158,6 +181,30 @@ class OutboxMethodsTests {
 				() -> assertThat(database.sql("select count(*) from outbox_event").query(Integer.class).single())
 					.isZero());
 		return published().stream().sorted(Comparator.comparing(SerializedEvent::sequence)).toList();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportMethods
+	static class Idempotency {
+
+	}
+
+	static class Payments {
+
+		@Transactional
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "payments.pay-under-transaction")
+		@TransactionalOutbox(type = "paid.transaction")
+		String payUnderTransaction(String id) {
+			return "paid " + id;
+		}
+
+		@Transactional
+		@Idempotent(key = "#id", guarantee = Guarantee.LEASE, name = "payments.pay-under-lease")
+		@TransactionalOutbox(type = "paid.lease")
+		String payUnderLease(String id) {
+			return "paid " + id;
+		}
+
 	}
 
 }

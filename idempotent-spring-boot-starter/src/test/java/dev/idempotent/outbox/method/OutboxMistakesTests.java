@@ -25,7 +25,10 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.jta.JtaTransactionManager;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -487,6 +490,24 @@ class OutboxMistakesTests {
 
 		String call() {
 			return place();
+		}
+
+	}
+
+	/**
+	 * Two databases, of which none is primary.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class TwoDatabases {
+
+		@Bean
+		DataSource one() {
+			return new DriverManagerDataSource("jdbc:h2:mem:one");
+		}
+
+		@Bean
+		DataSource other() {
+			return new DriverManagerDataSource("jdbc:h2:mem:other");
 		}
 
 	}

@@ -5,21 +5,41 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.autoconfigure.actuate.ImportOperations;
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnections;
+import dev.idempotent.test.OutboxPublisherContract;
 import dev.idempotent.testing.RealRedis;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -130,6 +150,91 @@ class RedisChannelPublisherIntegrationTests {
 		finally {
 			reader.destroy();
 		}
+	}
+
+	@Test
+	void deliversCommittedEventsAndCountsThoseWithoutAReceiver() {
+		try (ConfigurableApplicationContext shop = OutboxApplication.start(redis.properties(), Redis.class);
+				Subscriber subscriber = new Subscriber(redis.connect(), "outbox-orders")) {
+			append(shop, "redis-channel:outbox-orders");
+			append(shop, "redis-channel:outbox-nobody");
+			await().until(() -> subscriber.payloads().equals(Streams.numbers(1)));
+			MeterRegistry meters = shop.getBean(MeterRegistry.class);
+			await().untilAsserted(
+					() -> assertThat(meters.get("outbox.delivered").tag("publisher", "redis-channel").counter().count())
+						.isEqualTo(2));
+			assertThat(meters.get("outbox.unreceived").tag("publisher", "redis-channel").counter().count()).isOne();
+		}
+	}
+
+	private static void append(ConfigurableApplicationContext shop, String topic) {
+		new TransactionTemplate(shop.getBean(PlatformTransactionManager.class)).executeWithoutResult(
+				(status) -> shop.getBean(Outbox.class).append(OutboxEvent.of("order.created", 0).toTopic(topic)));
+	}
+
+	/**
+	 * The contract of publishers for {@link RedisChannelPublisher}, whose broker keeps
+	 * nothing: each destination has a subscriber.
+	 */
+	@Nested
+	class Contract extends OutboxPublisherContract {
+
+		private final LettuceConnectionFactory application = redis.connect();
+
+		private final RedisChannelPublisher publisher = to(this.application);
+
+		private final Map<String, Subscriber> subscribers = new ConcurrentHashMap<>();
+
+		@AfterEach
+		void close() {
+			this.subscribers.values().forEach(Subscriber::close);
+			this.publisher.close();
+		}
+
+		@Override
+		protected OutboxPublisher publisher() {
+			return this.publisher;
+		}
+
+		@Override
+		protected OutboxPublisher unreachablePublisher() {
+			LettuceConnectionFactory nowhere = new LettuceConnectionFactory("127.0.0.1", 1);
+			nowhere.afterPropertiesSet();
+			return to(nowhere);
+		}
+
+		@Override
+		protected String createDestination(String name) {
+			this.subscribers.put(name, new Subscriber(this.application, name));
+			return name;
+		}
+
+		@Override
+		protected List<Message> received(String destination) {
+			Subscriber subscriber = Objects.requireNonNull(this.subscribers.get(destination));
+			return subscriber.messages().stream().map((message) -> {
+				JsonNode event = JsonMapper.shared().readTree(message);
+				return new Message(event.get("id").stringValue(), event.get("data").toString());
+			}).toList();
+		}
+
+		private static RedisChannelPublisher to(LettuceConnectionFactory factory) {
+			return new RedisChannelPublisher(DedicatedRedisConnections.to(factory, Duration.ofSeconds(30)), () -> {
+			});
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration(DataRedisAutoConfiguration.class)
+	@ImportOperations
+	static class Redis {
+
+		@Bean
+		MeterRegistry meters() {
+			return new SimpleMeterRegistry();
+		}
+
 	}
 
 }

@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.redis;
 
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,9 +12,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnections;
+import dev.idempotent.test.OutboxPublisherContract;
 import dev.idempotent.testing.RealRedis;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
@@ -23,6 +26,7 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -259,6 +263,53 @@ class RedisStreamPublisherIntegrationTests {
 				});
 			}
 		};
+	}
+
+	/**
+	 * The contract of publishers for {@link RedisStreamPublisher}.
+	 */
+	@Nested
+	class Contract extends OutboxPublisherContract {
+
+		private final LettuceConnectionFactory application = redis.connect();
+
+		private final Streams streams = new Streams(this.application);
+
+		private final RedisStreamPublisher publisher = to(this.application);
+
+		@AfterEach
+		void close() {
+			this.publisher.close();
+		}
+
+		@Override
+		protected OutboxPublisher publisher() {
+			return this.publisher;
+		}
+
+		@Override
+		protected OutboxPublisher unreachablePublisher() {
+			LettuceConnectionFactory nowhere = new LettuceConnectionFactory("127.0.0.1", 1);
+			nowhere.afterPropertiesSet();
+			return to(nowhere);
+		}
+
+		@Override
+		protected List<Message> received(String destination) {
+			return this.streams.entries(destination)
+				.stream()
+				.map((entry) -> new Message(text(Streams.field(entry, "ce_id")), text(Streams.field(entry, "payload"))))
+				.toList();
+		}
+
+		private static RedisStreamPublisher to(LettuceConnectionFactory factory) {
+			return new RedisStreamPublisher(DedicatedRedisConnections.to(factory, TIMEOUT), null, 0, TIMEOUT);
+		}
+
+		private static String text(byte[] bytes) {
+			return new String(bytes, StandardCharsets.UTF_8);
+		}
+
 	}
 
 }

@@ -3,9 +3,9 @@ package dev.idempotent.outbox.relay;
 import java.util.List;
 
 /**
- * The rules on H2.
+ * The promises on H2.
  */
-class H2RelayTests extends OrderRules {
+class H2RelayTests extends AbstractRelayTests {
 
 	@Override
 	List<String> database() {

@@ -14,9 +14,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The rules on PostgreSQL.
+ * The promises on PostgreSQL.
  */
-class PostgresRelayIntegrationTests extends OrderRules {
+class PostgresRelayIntegrationTests extends AbstractRelayTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

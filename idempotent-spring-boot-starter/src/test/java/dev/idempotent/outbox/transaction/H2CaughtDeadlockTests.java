@@ -3,9 +3,9 @@ package dev.idempotent.outbox.transaction;
 import java.util.List;
 
 /**
- * The rules with a {@code JdbcTransactionManager} on H2.
+ * The promises with a {@code JdbcTransactionManager} on H2.
  */
-class H2CaughtDeadlockTests extends CaughtDeadlockRules {
+class H2CaughtDeadlockTests extends AbstractCaughtDeadlockTests {
 
 	@Override
 	List<String> database() {

@@ -13,7 +13,7 @@ import org.springframework.orm.jpa.JpaTransactionManager;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The rules with a {@code JpaTransactionManager} on H2.
+ * The promises with a {@code JpaTransactionManager} on H2.
  */
 class H2JpaCaughtDeadlockTests extends H2CaughtDeadlockTests {
 

@@ -6,9 +6,9 @@ import dev.idempotent.outbox.OutboxApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * The rules with a {@code JdbcTransactionManager} on H2.
+ * The promises with a {@code JdbcTransactionManager} on H2.
  */
-class H2OutboxTransactionTests extends SavepointRules {
+class H2OutboxTransactionTests extends AbstractSavepointTests {
 
 	@Override
 	ConfigurableApplicationContext start(List<String> properties) {

@@ -2,6 +2,7 @@ package dev.idempotent.saga.crash;
 
 import dev.idempotent.autoconfigure.idempotency.ImportHandlers;
 import dev.idempotent.autoconfigure.saga.ImportSagas;
+import dev.idempotent.testing.RestartedApplication;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -18,6 +19,11 @@ import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfigura
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
 
 /**
  * What the applications of a crash run share: as little as possible, because they start
@@ -32,7 +38,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 		DataRedisAutoConfiguration.class })
 @ImportHandlers
 @ImportSagas
-@Import({ ChildApplication.Effects.class, HaltPoint.Control.class })
+@Import({ ChildApplication.Effects.class, ChildApplication.HaltPoint.Control.class })
 class ChildApplication {
 
 	/**
@@ -80,6 +86,50 @@ class ChildApplication {
 
 		boolean refuses(String step) {
 			return this.plan.equals("refuses-" + step);
+		}
+
+	}
+
+	/**
+	 * Moments at which a JVM halts if it was asked to.
+	 */
+	static final class HaltPoint {
+
+		private static volatile String wanted = "";
+
+		private HaltPoint() {
+		}
+
+		static void pass(String point) {
+			if (point.equals(wanted)) {
+				RestartedApplication.halt(point);
+			}
+		}
+
+		/**
+		 * Passes a point before the end of the open transaction, and another one after
+		 * its commit.
+		 */
+		static void passInTransaction(String name) {
+			pass("before-commit-" + name);
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					pass("after-commit-" + name);
+				}
+
+			});
+		}
+
+		@RestController
+		static class Control {
+
+			@PostMapping("/halt")
+			void halt(@RequestParam String point) {
+				wanted = point;
+			}
+
 		}
 
 	}

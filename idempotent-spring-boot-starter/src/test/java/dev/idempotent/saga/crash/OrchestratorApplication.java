@@ -5,25 +5,33 @@ import java.net.http.HttpClient.Version;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.ServiceResponse;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
 import dev.idempotent.idempotency.client.PropagationTargets;
+import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaObserver;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.Sagas;
+import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.crash.OrchestratorApplication.Checkout.Receipt;
 import dev.idempotent.saga.crash.ChildApplication.Command;
-import dev.idempotent.saga.crash.Checkout.Receipt;
+import dev.idempotent.saga.crash.ChildApplication.Effects;
+import dev.idempotent.saga.crash.ChildApplication.HaltPoint;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.transaction.support.TransactionOperations;
@@ -38,7 +46,7 @@ import org.springframework.web.client.RestClient;
  * The service that has the sagas.
  */
 @Configuration(proxyBeanMethods = false)
-@Import({ ChildApplication.class, Checkout.class, OrchestratorApplication.Orders.class })
+@Import({ ChildApplication.class, OrchestratorApplication.Checkout.class, OrchestratorApplication.Orders.class })
 class OrchestratorApplication {
 
 	static final Duration READ_TIMEOUT = Duration.ofMillis(1500);
@@ -125,6 +133,72 @@ class OrchestratorApplication {
 		@GetMapping("/sagas/{id}")
 		ResponseEntity<String> find(@PathVariable String id) {
 			return ResponseEntity.of(this.sagas.find(new IdempotencyKey(id)).map(SagaSnapshot::status).map(Enum::name));
+		}
+
+	}
+
+	/**
+	 * A saga with a step of each kind.
+	 */
+	static class Checkout {
+
+		static final String NAME = "checkout";
+
+		private final SagaSteps saga;
+
+		private final Effects effects;
+
+		private final RestClient participant;
+
+		Checkout(SagaSteps saga, Effects effects, RestClient participant) {
+			this.saga = saga;
+			this.effects = effects;
+			this.participant = participant;
+		}
+
+		@Saga(name = NAME, key = "#command.id", timeout = "${crash.timeout}")
+		public Receipt place(Command command) {
+			this.saga.step("order")
+				.compensate(() -> this.effects.add("reject", command.id(), ""))
+				.runInTransaction(() -> {
+					this.effects.add("order", command.id(), "");
+					if (command.refuses("order")) {
+						throw new StepRefusedException("not for sale");
+					}
+				});
+			this.saga.step("hold").cancel(() -> call("release", command)).run(() -> call("hold", command));
+			String charge = this.saga.step("charge", String.class)
+				.provenBy(ServiceResponse::hasReceipt)
+				.compensate((id) -> call("refund", command.withRef(id)))
+				.run(() -> call("charge", command));
+			if (command.plan().equals(Command.THROWS)) {
+				throw new IllegalStateException("Not a transient failure");
+			}
+			this.saga.step("notify").provenBy(ServiceResponse::hasReceipt).run(() -> call("notify", command));
+			HaltPoint.pass("before-end");
+			return new Receipt(command.id(), charge);
+		}
+
+		private String call(String path, Command command) {
+			HaltPoint.pass("before-" + path);
+			String answer = this.participant.post()
+				.uri("/" + path)
+				.contentType(MediaType.APPLICATION_JSON)
+				.body(command)
+				.retrieve()
+				.body(String.class);
+			HaltPoint.pass("after-" + path);
+			// The cancel of an action that never arrived has no content.
+			return Objects.requireNonNullElse(answer, "");
+		}
+
+		/**
+		 * The result of the saga.
+		 *
+		 * @param id its key
+		 * @param charge the charge
+		 */
+		record Receipt(String id, String charge) {
 		}
 
 	}

@@ -15,6 +15,7 @@ import java.util.function.Predicate;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.InMemorySagaRows.InMemorySaga;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;

@@ -14,7 +14,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link InMemorySagaStore}.
  */
-class InMemorySagaStoreTests extends SagaStoreContract {
+class InMemorySagaStoreTests extends AbstractSagaStoreTests {
 
 	private ManualClock clock = new ManualClock();
 

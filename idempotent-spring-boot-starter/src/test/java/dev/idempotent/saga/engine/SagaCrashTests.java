@@ -13,6 +13,7 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.StepRefusedException;
+import dev.idempotent.saga.engine.SimulatedProcess.Death;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

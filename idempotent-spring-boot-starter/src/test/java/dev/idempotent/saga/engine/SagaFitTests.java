@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * A step takes effect only after the method has reached all recorded steps, in the order
  * in which they were recorded.
  */
-class SagaFitTests extends SagaEngineBench {
+class SagaFitTests extends AbstractSagaEngineTests {
 
 	private final AtomicInteger runs = new AtomicInteger();
 

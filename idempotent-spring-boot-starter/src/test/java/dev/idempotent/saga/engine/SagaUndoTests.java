@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for how a saga is undone, and when it is halted.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class SagaUndoTests extends SagaEngineBench {
+class SagaUndoTests extends AbstractSagaEngineTests {
 
 	@Test
 	void undoesStepsInReverseOrderAndReplaysThat() {

@@ -114,4 +114,15 @@ final class SimulatedProcess {
 
 	}
 
+	/**
+	 * The simulated death of a process: whatever it calls from now on fails.
+	 */
+	static final class Death extends Error {
+
+		Death() {
+			super("The process is dead", null, false, false);
+		}
+
+	}
+
 }

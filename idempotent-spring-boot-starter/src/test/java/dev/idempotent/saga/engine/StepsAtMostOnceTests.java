@@ -14,6 +14,7 @@ import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.StepRefusedException;
+import dev.idempotent.saga.engine.SimulatedProcess.Death;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Steps at a service that does not recognize a repeated call.
  */
-class StepsAtMostOnceTests extends SagaEngineBench {
+class StepsAtMostOnceTests extends AbstractSagaEngineTests {
 
 	private static final byte[] ARGUMENTS = { 1 };
 

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.AfterEach;
 /**
  * The commits of sagas on H2.
  */
-class H2SagaStatementsTests extends SagaStatementsContract {
+class H2SagaStatementsTests extends AbstractSagaStatementsTests {
 
 	private final HikariDataSource pool = new HikariDataSource();
 

@@ -26,7 +26,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link JdbcSagaStore} on H2, whose lock timeout is that of the connection.
  */
-class H2SagaStoreTests extends JdbcSagaStoreContract {
+class H2SagaStoreTests extends AbstractJdbcSagaStoreTests {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 

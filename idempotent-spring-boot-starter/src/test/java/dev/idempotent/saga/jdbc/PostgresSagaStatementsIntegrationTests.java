@@ -24,7 +24,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * The statements and commits of sagas on PostgreSQL.
  */
-class PostgresSagaStatementsIntegrationTests extends SagaStatementsContract {
+class PostgresSagaStatementsIntegrationTests extends AbstractSagaStatementsTests {
 
 	private static final String FIRST_CALL = "insert saga_instance, insert saga_step";
 

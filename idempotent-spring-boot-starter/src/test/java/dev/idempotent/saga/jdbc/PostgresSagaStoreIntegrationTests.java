@@ -32,7 +32,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link JdbcSagaStore} on PostgreSQL.
  */
-class PostgresSagaStoreIntegrationTests extends JdbcSagaStoreContract {
+class PostgresSagaStoreIntegrationTests extends AbstractJdbcSagaStoreTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

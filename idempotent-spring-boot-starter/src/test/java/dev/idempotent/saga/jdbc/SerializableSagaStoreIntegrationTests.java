@@ -38,7 +38,7 @@ class SerializableSagaStoreIntegrationTests {
 	}
 
 	@Nested
-	class SerializableTests extends JdbcSagaStoreContract {
+	class SerializableTests extends AbstractJdbcSagaStoreTests {
 
 		@Override
 		SagaRows rows() {
@@ -53,7 +53,7 @@ class SerializableSagaStoreIntegrationTests {
 	}
 
 	@Nested
-	class RepeatableReadTests extends JdbcSagaStoreContract {
+	class RepeatableReadTests extends AbstractJdbcSagaStoreTests {
 
 		@Override
 		SagaRows rows() {

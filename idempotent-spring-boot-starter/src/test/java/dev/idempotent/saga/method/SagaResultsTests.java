@@ -12,8 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -45,6 +47,19 @@ class SagaResultsTests {
 				assertThat(checkout.charge("o-1", new Charge()).getGross()).isEqualTo("11.90");
 				assertThat(checkout.charge("o-1", new Charge()).getGross()).isEqualTo("11.90");
 				assertThat(checkout.done()).containsExactly("charged");
+			});
+	}
+
+	@Test
+	void areNotCommittedByAStepIfTheNextRunCannotReadThem() {
+		SagaApplication.with(Placement.class)
+			.withConfiguration(AutoConfigurations.of(JdbcTemplateAutoConfiguration.class))
+			.run((context) -> {
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				jdbc.execute("create table placed (id varchar(10))");
+				assertThatExceptionOfType(SagaCompensatedException.class)
+					.isThrownBy(() -> context.getBean(Placement.class).place("o-1"));
+				assertThat(jdbc.queryForList("select id from placed")).isEqualTo(List.of());
 			});
 	}
 
@@ -89,6 +104,33 @@ class SagaResultsTests {
 				this.done.add("charged");
 				return charge;
 			});
+		}
+
+	}
+
+	interface Receipt {
+
+		String id();
+
+	}
+
+	static class Placement {
+
+		private final SagaSteps saga;
+
+		private final JdbcTemplate jdbc;
+
+		Placement(SagaSteps saga, JdbcTemplate jdbc) {
+			this.saga = saga;
+			this.jdbc = jdbc;
+		}
+
+		@Saga(key = "#id", name = "Checkout.place")
+		public String place(String id) {
+			return this.saga.step("place", Receipt.class).runInTransaction(() -> {
+				this.jdbc.update("insert into placed values (?)", id);
+				return () -> id;
+			}).id();
 		}
 
 	}

@@ -8,12 +8,17 @@ import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.testing.RealPostgres;
+import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
+import jakarta.persistence.Id;
+import org.hibernate.FlushMode;
+import org.hibernate.Session;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
@@ -23,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The driver of PostgreSQL does not roll back a connection that JPA has already reset.
+ * Sagas whose steps write with JPA, in transactions.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SagasWithJpaIntegrationTests {
@@ -47,6 +52,20 @@ class SagasWithJpaIntegrationTests {
 				assertThat(output).doesNotContain("threw exception");
 				assertThat(pages.written()).isEqualTo(1);
 				assertThat(sql.queryForObject("select count(*) from page", Integer.class)).isZero();
+			});
+	}
+
+	@Test
+	void leaveDraftsUnwrittenThatTheirStepsFlushManually() {
+		SagaApplication.with(Entities.class, Letters.class)
+			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
+			.withPropertyValues("spring.jpa.hibernate.ddl-auto=create")
+			.run((context) -> {
+				assertThatExceptionOfType(SagaCompensatedException.class)
+					.isThrownBy(() -> context.getBean(Letters.class).write("1"));
+				assertThat(context.getBean(EntityManager.class)
+					.createQuery("select letter.id from LetterOfTheTest letter", String.class)
+					.getResultList()).containsExactlyInAnyOrder("written", "undone");
 			});
 	}
 
@@ -79,6 +98,58 @@ class SagasWithJpaIntegrationTests {
 				this.entities.createNativeQuery("insert into page values (1)").executeUpdate();
 				throw new StepRefusedException("The page is full");
 			});
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EntityScan(basePackageClasses = SagasWithJpaIntegrationTests.class)
+	static class Entities {
+
+	}
+
+	@Entity(name = "LetterOfTheTest")
+	static class Letter {
+
+		@Id
+		private String id = "";
+
+		Letter() {
+		}
+
+		Letter(String id) {
+			this.id = id;
+		}
+
+	}
+
+	static class Letters {
+
+		private final SagaSteps saga;
+
+		private final EntityManager entities;
+
+		Letters(SagaSteps saga, EntityManager entities) {
+			this.saga = saga;
+			this.entities = entities;
+		}
+
+		@Saga(key = "#id", name = "Letters.write")
+		public void write(String id) {
+			this.saga.step("write").compensate(() -> persist("undone")).runInTransaction(() -> persist("written"));
+			this.saga.step("draft").compensate(() -> draft("draft of the undo")).runInTransaction(() -> draft("draft"));
+			this.saga.step("send").run(() -> {
+				throw new StepRefusedException("The post office is closed");
+			});
+		}
+
+		private void draft(String letter) {
+			this.entities.unwrap(Session.class).setHibernateFlushMode(FlushMode.MANUAL);
+			persist(letter);
+		}
+
+		private void persist(String letter) {
+			this.entities.persist(new Letter(letter));
 		}
 
 	}

@@ -3,9 +3,15 @@ package dev.idempotent.saga.model;
 import java.util.function.Consumer;
 
 import dev.idempotent.saga.model.Participants.Reply;
+import dev.idempotent.saga.model.Scenario.Defect;
+import dev.idempotent.saga.model.Scenario.Option;
+import dev.idempotent.saga.model.State.At;
+import dev.idempotent.saga.model.State.Cause;
+import dev.idempotent.saga.model.State.Journal;
 import dev.idempotent.saga.model.State.Owner;
 import dev.idempotent.saga.model.State.Row;
 import dev.idempotent.saga.model.State.Step;
+import dev.idempotent.saga.model.State.Successors;
 
 /**
  * Owners that wait for a reply, and messages that arrive after their owner has stopped

@@ -2,9 +2,13 @@ package dev.idempotent.saga.model;
 
 import java.util.function.Consumer;
 
+import dev.idempotent.saga.model.Scenario.Defect;
+import dev.idempotent.saga.model.State.At;
 import dev.idempotent.saga.model.State.Owner;
 import dev.idempotent.saga.model.State.Row;
+import dev.idempotent.saga.model.State.Status;
 import dev.idempotent.saga.model.State.Step;
+import dev.idempotent.saga.model.State.Successors;
 
 /**
  * Writes to the journal: first the saga's row by epoch and status, then the step's, in

@@ -2,9 +2,17 @@ package dev.idempotent.saga.model;
 
 import dev.idempotent.saga.model.Fence.Needs;
 import dev.idempotent.saga.model.Participants.Reply;
+import dev.idempotent.saga.model.Scenario.Defect;
+import dev.idempotent.saga.model.Scenario.Option;
+import dev.idempotent.saga.model.Scenario.StepKind;
+import dev.idempotent.saga.model.State.At;
+import dev.idempotent.saga.model.State.Cause;
+import dev.idempotent.saga.model.State.Journal;
 import dev.idempotent.saga.model.State.Owner;
 import dev.idempotent.saga.model.State.Row;
+import dev.idempotent.saga.model.State.Status;
 import dev.idempotent.saga.model.State.Step;
+import dev.idempotent.saga.model.State.Successors;
 
 /**
  * An owner that runs the body: recorded steps are skipped by name, the others take

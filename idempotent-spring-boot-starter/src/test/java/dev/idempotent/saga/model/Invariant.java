@@ -3,8 +3,13 @@ package dev.idempotent.saga.model;
 import java.util.function.BiPredicate;
 import java.util.stream.IntStream;
 
+import dev.idempotent.saga.model.Scenario.Option;
+import dev.idempotent.saga.model.Scenario.StepKind;
+import dev.idempotent.saga.model.State.At;
+import dev.idempotent.saga.model.State.Journal;
 import dev.idempotent.saga.model.State.Owner;
 import dev.idempotent.saga.model.State.Row;
+import dev.idempotent.saga.model.State.Status;
 import dev.idempotent.saga.model.State.Step;
 
 /**

@@ -2,6 +2,9 @@ package dev.idempotent.saga.model;
 
 import java.util.function.BiConsumer;
 
+import dev.idempotent.saga.model.Scenario.Defect;
+import dev.idempotent.saga.model.Scenario.Option;
+import dev.idempotent.saga.model.Scenario.StepKind;
 import dev.idempotent.saga.model.State.Row;
 import dev.idempotent.saga.model.State.Step;
 

@@ -1,8 +1,15 @@
 package dev.idempotent.saga.model;
 
+import dev.idempotent.saga.model.Scenario.Defect;
+import dev.idempotent.saga.model.Scenario.Option;
+import dev.idempotent.saga.model.State.At;
+import dev.idempotent.saga.model.State.Cause;
+import dev.idempotent.saga.model.State.Journal;
 import dev.idempotent.saga.model.State.Owner;
 import dev.idempotent.saga.model.State.Row;
+import dev.idempotent.saga.model.State.Status;
 import dev.idempotent.saga.model.State.Step;
+import dev.idempotent.saga.model.State.Successors;
 
 /**
  * The protocol of a saga: which states follow a state.

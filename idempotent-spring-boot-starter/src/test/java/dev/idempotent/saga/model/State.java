@@ -236,4 +236,86 @@ final class State {
 		return shifts;
 	}
 
+	/**
+	 * The status of the saga's row; {@code ABSENT} before its insert.
+	 */
+	enum Status {
+
+		ABSENT, EXECUTING, COMPENSATING, COMPLETED, COMPENSATED, HALTED
+
+	}
+
+	/**
+	 * Why a saga is halted. {@code NONE} stands for a body that does not fit, too.
+	 */
+	enum Cause {
+
+		NONE, AGE, ATTEMPTS, REFUSED_UNDO
+
+	}
+
+	/**
+	 * The state of a step's row. A step that is being undone keeps what was known before:
+	 * its cancel depends on it. A refusal proves nothing to a cancel: the action may have
+	 * been sent twice.
+	 */
+	enum Journal {
+
+		ABSENT, ACTING, DONE, REFUSED, UNDOING_UNKNOWN, UNDOING_DONE, UNDONE;
+
+		static final Journal[] OF = values();
+
+		boolean isUndoing() {
+			return this == UNDOING_UNKNOWN || this == UNDOING_DONE;
+		}
+
+	}
+
+	/**
+	 * Where an owner is. A pause before a send is a late message, a death before it a
+	 * message that never arrives.
+	 */
+	enum At {
+
+		/** Not running. */
+		IDLE,
+
+		/** Has raised the epoch, or has lost a reply: reads the journal next. */
+		READ,
+
+		/** Has read the journal before it raised the epoch (a defect). */
+		PEEKED,
+
+		/** Before a step of the body, or at its end. */
+		RUN,
+
+		/** Waits for the reply to an action. */
+		CALLED,
+
+		/** Has to write that the saga is compensated from now on. */
+		DECIDE,
+
+		/** Compensating: before the undo of a step, or at the end. */
+		BACK,
+
+		/** Waits for the reply to an undo. */
+		UNDO_CALLED,
+
+		/** Has to write that the saga is halted. */
+		HALT
+
+	}
+
+	/**
+	 * Takes the states that follow one state.
+	 */
+	interface Successors {
+
+		/** For events without an owner or step. */
+		int NONE = -1;
+
+		void add(Event event, int owner, int step, State next);
+
+	}
+
 }

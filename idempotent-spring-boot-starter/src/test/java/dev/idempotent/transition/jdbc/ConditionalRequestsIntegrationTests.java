@@ -14,6 +14,7 @@ import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
+import dev.idempotent.transition.jdbc.OrderTable.OrderStatus;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
@@ -33,7 +34,7 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.request.ServletWebRequest;
 
-import static dev.idempotent.transition.jdbc.OrderStatus.PENDING;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.PENDING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

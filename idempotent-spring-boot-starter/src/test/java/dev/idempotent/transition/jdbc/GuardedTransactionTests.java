@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 
 import dev.idempotent.transition.IllegalTransitionException;
+import dev.idempotent.transition.jdbc.OrderTable.OrderStatus;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,9 +20,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import static dev.idempotent.transition.jdbc.OrderStatus.PAID;
-import static dev.idempotent.transition.jdbc.OrderStatus.PENDING;
-import static dev.idempotent.transition.jdbc.OrderStatus.SHIPPED;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.PAID;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.PENDING;
+import static dev.idempotent.transition.jdbc.OrderTable.OrderStatus.SHIPPED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.BeforeAll;
 /**
  * Tests for {@link GuardedTransitions} on H2.
  */
-class H2GuardedTransitionsTests extends GuardedTransitionsContract {
+class H2GuardedTransitionsTests extends AbstractGuardedTransitionsTests {
 
 	private static final HikariDataSource pool = new HikariDataSource();
 

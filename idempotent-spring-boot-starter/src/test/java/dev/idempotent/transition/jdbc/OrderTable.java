@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.transition.Transitions;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -99,6 +100,23 @@ final class OrderTable {
 
 	private Object parameter(Object id) {
 		return (id instanceof UUID uuid) ? this.database.parameter(uuid) : id;
+	}
+
+	/**
+	 * The states of the orders of the tests.
+	 */
+	enum OrderStatus {
+
+		PENDING, PAID, SHIPPED, CLOSED;
+
+		/**
+		 * A payment can be reverted, after which the order is as before.
+		 */
+		static final Transitions<OrderStatus> TRANSITIONS = Transitions.of(OrderStatus.class)
+			.allow(PENDING, PAID, CLOSED)
+			.allow(PAID, PENDING, SHIPPED)
+			.build();
+
 	}
 
 }
