@@ -16,7 +16,8 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
 import dev.idempotent.idempotency.client.PropagationTargets;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.web.OnTomcatAndJetty;
+import dev.idempotent.idempotency.web.AbstractTomcatAndJettyTests;
+import dev.idempotent.idempotency.web.transaction.HoldApplication.HoldController;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What a cancel does, for each state of its action. The caller does not know the outcome
  * unless a test says that the action was done.
  */
-abstract class CancelRules extends OnTomcatAndJetty {
+abstract class AbstractCancelTests extends AbstractTomcatAndJettyTests {
 
 	/**
 	 * In every time zone.

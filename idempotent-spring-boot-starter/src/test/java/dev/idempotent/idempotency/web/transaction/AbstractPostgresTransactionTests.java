@@ -1,6 +1,6 @@
 package dev.idempotent.idempotency.web.transaction;
 
-import dev.idempotent.idempotency.web.OnTomcatAndJetty;
+import dev.idempotent.idempotency.web.AbstractTomcatAndJettyTests;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Runs tests with transactions of PostgreSQL on Tomcat and on Jetty.
  */
-abstract class TransactionsOnTomcatAndJetty extends OnTomcatAndJetty {
+abstract class AbstractPostgresTransactionTests extends AbstractTomcatAndJettyTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(OutputCaptureExtension.class)
-abstract class TransactionRules {
+abstract class AbstractTransactionTests {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
@@ -45,7 +45,7 @@ abstract class TransactionRules {
 	@SuppressWarnings("NullAway.Init")
 	private Works works;
 
-	TransactionRules(Class<?> source, String... flags) {
+	AbstractTransactionTests(Class<?> source, String... flags) {
 		this.source = source;
 		this.flags = flags;
 	}
@@ -219,15 +219,15 @@ abstract class TransactionRules {
 		}
 
 		HttpResponse<byte[]> send() {
-			return TransactionRules.this.application.post(this.path, "{}", "Idempotency-Key", this.key);
+			return AbstractTransactionTests.this.application.post(this.path, "{}", "Idempotency-Key", this.key);
 		}
 
 		int rows() {
-			return TransactionRules.this.works.count(this.name);
+			return AbstractTransactionTests.this.works.count(this.name);
 		}
 
 		int runs() {
-			return TransactionRules.this.application.bean(WorkController.class).runs();
+			return AbstractTransactionTests.this.application.bean(WorkController.class).runs();
 		}
 
 		void assertReplayed(HttpResponse<byte[]> first, HttpResponse<byte[]> retry) {

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("containers")
 @ParameterizedClass
-@MethodSource("dev.idempotent.idempotency.web.OnTomcatAndJetty#containers")
-public abstract class OnTomcatAndJetty {
+@MethodSource("dev.idempotent.idempotency.web.AbstractTomcatAndJettyTests#containers")
+public abstract class AbstractTomcatAndJettyTests {
 
 	@RegisterExtension
 	protected static final RealRedis redis = RealRedis.shared();

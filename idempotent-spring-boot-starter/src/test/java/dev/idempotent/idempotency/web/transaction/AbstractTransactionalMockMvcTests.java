@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A test that rolls back also rolls back the work of the handlers that it calls.
  */
 @Transactional
-abstract class TransactionalMockMvcRules {
+abstract class AbstractTransactionalMockMvcTests {
 
 	@Autowired
 	private WebApplicationContext context;

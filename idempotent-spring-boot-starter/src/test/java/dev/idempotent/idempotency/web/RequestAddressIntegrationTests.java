@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Addresses that clients send requests to: a host and a prefix, as gateways forward them,
  * or those of an instance.
  */
-class AddressesIntegrationTests {
+class RequestAddressIntegrationTests {
 
 	private static final String HOST = "X-Forwarded-Host";
 

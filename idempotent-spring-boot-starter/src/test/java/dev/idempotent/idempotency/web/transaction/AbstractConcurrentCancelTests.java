@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.web.transaction.HoldApplication.HoldController;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
@@ -28,7 +29,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A cancel and its action at the same time, on two instances.
  */
-abstract class ConcurrentCancelRules {
+abstract class AbstractConcurrentCancelTests {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
