@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the epoch of the database that {@link IdempotencyRecords} keep.
  */
-class RecordEpochTests {
+class IdempotencyRecordsTests {
 
 	private final IdempotencyRecords epoch = new IdempotencyRecords("idempotency_key");
 

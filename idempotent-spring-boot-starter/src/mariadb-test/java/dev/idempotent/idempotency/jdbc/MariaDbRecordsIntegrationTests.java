@@ -11,11 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.idempotency.ClaimedEvent;
+import dev.idempotent.idempotency.AbstractIdempotencyStoreFuzzTests;
+import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
-import dev.idempotent.idempotency.IdempotencyStoreFuzz;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.RealMariaDb;
@@ -23,6 +23,7 @@ import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
@@ -33,9 +34,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * All promises for MariaDB with one driver and its settings.
+ * The records in MariaDB with each driver. MySQL Connector/J counts the rows that a
+ * statement finds, or as a setting those that it changes.
  */
-abstract class MySqlDialectContract {
+@ParameterizedClass
+@ValueSource(strings = { RealMariaDb.URL, RealMariaDb.CONNECTOR_J_URL,
+		RealMariaDb.CONNECTOR_J_URL + "?useAffectedRows=true" })
+class MariaDbRecordsIntegrationTests {
 
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();
@@ -44,14 +49,15 @@ abstract class MySqlDialectContract {
 
 	private static final Map<String, RecordTable> tables = new ConcurrentHashMap<>();
 
-	/**
-	 * The URL of the database, with a place for the port.
-	 */
-	abstract String url();
+	private final String url;
 
-	RecordTable table(String name) {
-		return tables.computeIfAbsent(url() + name,
-				(key) -> RecordTable.create(mariaDb.connect(url()), "mysql", name + "_record"));
+	MariaDbRecordsIntegrationTests(String url) {
+		this.url = url;
+	}
+
+	private RecordTable table(String name) {
+		return tables.computeIfAbsent(this.url + name,
+				(key) -> RecordTable.create(mariaDb.connect(this.url), "mysql", name + "_record"));
 	}
 
 	private JdbcIdempotencyStore store(String name) {
@@ -61,7 +67,7 @@ abstract class MySqlDialectContract {
 	@Nested
 	class StoreTests extends IdempotencyStoreContract {
 
-		private final JdbcIdempotencyStore store = MySqlDialectContract.this.store("store");
+		private final JdbcIdempotencyStore store = MariaDbRecordsIntegrationTests.this.store("store");
 
 		@Override
 		public IdempotencyStore store() {
@@ -71,9 +77,9 @@ abstract class MySqlDialectContract {
 	}
 
 	@Nested
-	class StoreFuzzTests extends IdempotencyStoreFuzz {
+	class StoreFuzzTests extends AbstractIdempotencyStoreFuzzTests {
 
-		private final JdbcIdempotencyStore store = MySqlDialectContract.this.store("fuzz");
+		private final JdbcIdempotencyStore store = MariaDbRecordsIntegrationTests.this.store("fuzz");
 
 		@Override
 		protected IdempotencyStore store() {
@@ -88,11 +94,11 @@ abstract class MySqlDialectContract {
 	}
 
 	@Nested
-	class StatementsTests extends StatementsContract {
+	class StatementsTests extends AbstractRecordStatementsTests {
 
 		@Override
 		RecordTable table() {
-			return MySqlDialectContract.this.table("statements");
+			return MariaDbRecordsIntegrationTests.this.table("statements");
 		}
 
 		@Override
@@ -103,11 +109,11 @@ abstract class MySqlDialectContract {
 	}
 
 	@Nested
-	class SweeperTests extends SweeperContract {
+	class SweeperTests extends AbstractRecordSweeperTests {
 
 		@Override
 		RecordTable table() {
-			return MySqlDialectContract.this.table("sweeper");
+			return MariaDbRecordsIntegrationTests.this.table("sweeper");
 		}
 
 	}
@@ -122,8 +128,8 @@ abstract class MySqlDialectContract {
 		@ParameterizedTest
 		@ValueSource(strings = { "", "useBulkStmts=true" })
 		void reportEachRenewedKeyOfABatch(String setting) {
-			String url = url() + (url().contains("?") ? "&" : "?") + setting;
-			try (HikariDataSource pool = mariaDb.connect(url)) {
+			String base = MariaDbRecordsIntegrationTests.this.url;
+			try (HikariDataSource pool = mariaDb.connect(base + (base.contains("?") ? "&" : "?") + setting)) {
 				JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(pool),
 						table("renewals").name());
 				this.held.forEach((one) -> store.claim(one.key(), Samples.fingerprint("request"), "owner", MINUTE));
@@ -135,11 +141,11 @@ abstract class MySqlDialectContract {
 	}
 
 	@Nested
-	class RecordLocksTests extends RecordLocksContract {
+	class RecordLocksTests extends AbstractRecordLocksTests {
 
 		@Override
 		RecordTable table() {
-			return MySqlDialectContract.this.table("locks");
+			return MariaDbRecordsIntegrationTests.this.table("locks");
 		}
 
 		@Override
@@ -160,7 +166,7 @@ abstract class MySqlDialectContract {
 		@Test
 		void usesTheCurrentTimeInAnOldTransaction() throws SQLException {
 			this.second.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-			assertThat(claimInAnOldTransaction()).isEqualTo(new ClaimedEvent.Acquired());
+			assertThat(claimInAnOldTransaction()).isEqualTo(new Claim.Acquired());
 		}
 
 		@Test
@@ -177,7 +183,7 @@ abstract class MySqlDialectContract {
 			claim(this.second, "owner", shortTime());
 			assertThat(lockTimeout()).isEqualTo(600);
 			this.second.commit();
-			assertThat(claim(this.second, "rival", shortTime())).isInstanceOf(ClaimedEvent.Pending.class);
+			assertThat(claim(this.second, "rival", shortTime())).isInstanceOf(Claim.Pending.class);
 			assertThat(lockTimeout()).isEqualTo(600);
 		}
 

@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Renewals of many keys, and second connections, with a pool of one connection.
  */
 @Timeout(180)
-class PostgresRenewalsIntegrationTests {
+class BatchedRenewalsIntegrationTests {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 

@@ -25,7 +25,7 @@ import static org.awaitility.Awaitility.await;
  * What {@link TableSweeper} promises on every database.
  */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-abstract class SweeperContract {
+abstract class AbstractRecordSweeperTests {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
