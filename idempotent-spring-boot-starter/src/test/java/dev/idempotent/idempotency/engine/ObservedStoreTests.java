@@ -35,7 +35,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for what an {@link IdempotencyObserver} sees of the store, of leases and of
  * settlements.
  */
-class StoreObservationTests {
+class ObservedStoreTests {
 
 	private static final Duration SHORT = Duration.ofMillis(30);
 

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link ClaimRequest.TokenIds}.
  */
-class TokenIdsTests {
+class ClaimRequestTests {
 
 	private final AtomicLong clock = new AtomicLong(1_000);
 
