@@ -1,18 +1,19 @@
-package dev.idempotent.idempotency.kafka.kill;
+package dev.idempotent.idempotency.kafka;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.kafka.KafkaApplication;
-import dev.idempotent.idempotency.kafka.Payment;
+import dev.idempotent.idempotency.kafka.PaymentListeners.Payment;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.listener.RecordInterceptor;
@@ -123,6 +124,107 @@ public final class MortalConsumer {
 		public void failure(ConsumerRecord<Object, Object> record, Exception exception,
 				Consumer<Object, Object> consumer) {
 			this.book.delivery(String.valueOf(record.key()), true);
+		}
+
+	}
+
+	/**
+	 * Ends this JVM, as {@code kill -9} would, when it comes to an instant for the n-th
+	 * time.
+	 */
+	static class Death {
+
+		/**
+		 * The exit status of this end.
+		 */
+		static final int STATUS = 86;
+
+		private final String instant;
+
+		private final AtomicInteger rest;
+
+		/**
+		 * Determines a death.
+		 * @param instant the name of an {@link At}, or nothing for a long life
+		 * @param times at which time
+		 */
+		Death(String instant, int times) {
+			this.instant = instant;
+			this.rest = new AtomicInteger(times);
+		}
+
+		void at(At now) {
+			if (now.name().equals(this.instant) && this.rest.decrementAndGet() == 0) {
+				Runtime.getRuntime().halt(STATUS);
+			}
+		}
+
+		/**
+		 * Where a consumer can die.
+		 */
+		enum At {
+
+			AFTER_THE_EFFECT, BEFORE_THE_COMMIT, AFTER_THE_COMMIT, BEFORE_THE_ACKNOWLEDGEMENT
+
+		}
+
+	}
+
+	/**
+	 * What consumers have done, and what was delivered to them, over all their lives.
+	 */
+	static class Book {
+
+		private final JdbcClient database;
+
+		Book(DataSource dataSource) {
+			this.database = JdbcClient.create(dataSource);
+		}
+
+		/**
+		 * Opens an empty book.
+		 */
+		void open() {
+			this.database.sql("drop table if exists kill_effect, kill_delivery").update();
+			this.database.sql("create table kill_effect (event varchar(100))").update();
+			this.database.sql("create table kill_delivery (event varchar(100), refused boolean)").update();
+		}
+
+		void effect(String event) {
+			this.database.sql("insert into kill_effect values (?)").param(event).update();
+		}
+
+		/**
+		 * Notes a delivery, or that it was refused.
+		 */
+		void delivery(String event, boolean refused) {
+			this.database.sql("insert into kill_delivery values (?, ?)").param(event).param(refused).update();
+		}
+
+		/**
+		 * How many events had an effect.
+		 */
+		int events() {
+			return count("select count(distinct event) from kill_effect");
+		}
+
+		/**
+		 * How many events had more than one.
+		 */
+		int doubled() {
+			return count("select count(*) from (select event from kill_effect group by event having count(*) > 1) d");
+		}
+
+		int deliveries() {
+			return count("select count(*) from kill_delivery where not refused");
+		}
+
+		int refusals() {
+			return count("select count(*) from kill_delivery where refused");
+		}
+
+		private int count(String query) {
+			return this.database.sql(query).query(Integer.class).single();
 		}
 
 	}
