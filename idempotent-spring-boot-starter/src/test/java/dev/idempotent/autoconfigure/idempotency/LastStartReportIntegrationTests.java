@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a start remembers of the last one, on real servers.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class LastStartIntegrationTests {
+class LastStartReportIntegrationTests {
 
 	private static final String FORGOTTEN = "Keys of the last release are forgotten";
 

@@ -36,7 +36,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
  * An unknown property stops the application, in any form in which it is written.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class PropertyNamesTests {
+class PropertyNamesCheckTests {
 
 	private static final String METADATA = "/META-INF/spring-configuration-metadata.json";
 

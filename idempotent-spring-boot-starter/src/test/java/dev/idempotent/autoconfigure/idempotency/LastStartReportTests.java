@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a start tells about keys of the last release that are no longer found.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class LastStartTests {
+class LastStartReportTests {
 
 	private static final String FORGOTTEN = "Keys of the last release are forgotten";
 
