@@ -11,9 +11,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares the examples of docs/testing-your-application.md with those that run.
+ * The examples of docs/testing-your-application.md and of docs/operations.md are those
+ * that run.
  */
-class TestingPageTests {
+class ExamplesTests {
 
 	private static final Path EXAMPLES = Path.of("src/test/java/dev/idempotent/documentation/example");
 
@@ -25,13 +26,21 @@ class TestingPageTests {
 	private static final String EXAMPLES_IN_PROJECT = "idempotent-spring-boot-starter/" + EXAMPLES + "/";
 
 	@Test
-	void showsTheExamplesThatRun() throws IOException {
+	void ofTheTestingPageRun() throws IOException {
 		String sources;
 		try (Stream<Path> examples = Files.list(EXAMPLES)) {
-			sources = examples.map(TestingPageTests::read).collect(Collectors.joining());
+			sources = examples.map(ExamplesTests::read).collect(Collectors.joining());
 		}
 		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(7)
 			.allSatisfy((example) -> assertThat(words(sources)).contains(words(example).split(ELISION)));
+	}
+
+	@Test
+	void ofTheOperationsPageIsCompiled() {
+		String source = Page.source("idempotent-spring-boot-starter/src/test/java/"
+				+ "dev/idempotent/documentation/example/UnknownOutcomes.java");
+		assertThat(Page.of("docs/operations.md").blocks("java")).singleElement()
+			.satisfies((example) -> assertThat(source).contains(example.strip()));
 	}
 
 	private static String read(Path example) {
