@@ -16,6 +16,16 @@ import org.springframework.util.Assert;
  */
 public final class RealMariaDb implements BeforeAllCallback {
 
+	/**
+	 * Of its own driver, with a place for the port.
+	 */
+	public static final String URL = "jdbc:mariadb://127.0.0.1:%d/test";
+
+	/**
+	 * Of MySQL's driver, with a place for the port.
+	 */
+	public static final String CONNECTOR_J_URL = "jdbc:mysql://127.0.0.1:%d/test";
+
 	private int port;
 
 	@Override

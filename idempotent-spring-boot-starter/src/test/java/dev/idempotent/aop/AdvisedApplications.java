@@ -66,7 +66,7 @@ final class AdvisedApplications {
 	@Order(Ordered.HIGHEST_PRECEDENCE)
 	static class OuterAspect {
 
-		@Around("execution(* dev.idempotent.aop.Shop.*(..))")
+		@Around("execution(* dev.idempotent.aop.PlacementApplication.Shop.*(..))")
 		@Nullable Object around(ProceedingJoinPoint call) throws Throwable {
 			return call.proceed();
 		}
@@ -77,7 +77,7 @@ final class AdvisedApplications {
 	@Order(Ordered.LOWEST_PRECEDENCE)
 	static class InnerAspect {
 
-		@Around("execution(* dev.idempotent.aop.Shop.*(..))")
+		@Around("execution(* dev.idempotent.aop.PlacementApplication.Shop.*(..))")
 		@Nullable Object around(ProceedingJoinPoint call) throws Throwable {
 			return call.proceed();
 		}

@@ -3,8 +3,11 @@ package dev.idempotent.aop;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-import dev.idempotent.aop.Shop.Order;
-import dev.idempotent.aop.Shop.Receipt;
+import dev.idempotent.aop.PlacementApplication.Outside;
+import dev.idempotent.aop.PlacementApplication.ProbedStore;
+import dev.idempotent.aop.PlacementApplication.Shop.Order;
+import dev.idempotent.aop.PlacementApplication.Shop.Receipt;
+import dev.idempotent.aop.PlacementApplication.Work;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.method.Effects;

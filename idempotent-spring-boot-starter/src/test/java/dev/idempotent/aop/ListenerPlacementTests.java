@@ -2,6 +2,10 @@ package dev.idempotent.aop;
 
 import java.util.concurrent.TimeUnit;
 
+import dev.idempotent.aop.PlacementApplication.Outside;
+import dev.idempotent.aop.PlacementApplication.ProbedStore;
+import dev.idempotent.aop.PlacementApplication.Shop;
+import dev.idempotent.aop.PlacementApplication.Work;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.method.Effects;

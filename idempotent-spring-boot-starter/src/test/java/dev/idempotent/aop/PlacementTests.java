@@ -5,17 +5,35 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import dev.idempotent.aop.Shop.Order;
-import dev.idempotent.aop.Shop.Receipt;
+import dev.idempotent.aop.PlacementApplication.Outside;
+import dev.idempotent.aop.PlacementApplication.ProbedStore;
+import dev.idempotent.aop.PlacementApplication.Shop;
+import dev.idempotent.aop.PlacementApplication.Shop.Order;
+import dev.idempotent.aop.PlacementApplication.Shop.Receipt;
+import dev.idempotent.aop.PlacementApplication.Work;
+import dev.idempotent.aop.ProxiedShops.UnusualShops;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.method.Effects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.ProxyType;
+import org.springframework.context.annotation.Proxyable;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -204,6 +222,255 @@ class PlacementTests {
 			}
 
 		};
+	}
+
+	/**
+	 * A kind of bean in a kind of application.
+	 *
+	 * @param name what a reader calls it
+	 * @param configurations the bean, and what else the application has
+	 * @param properties those of the application
+	 * @param shop finds the bean
+	 * @param transactional whether its methods are {@code @Transactional} themselves
+	 */
+	record Row(String name, List<Class<?>> configurations, List<String> properties,
+			Function<ApplicationContext, Shop> shop, boolean transactional) {
+
+		static Row of(String name, Class<?>... configurations) {
+			return new Row(name, List.of(configurations), List.of(), (context) -> context.getBean(Shop.class), true);
+		}
+
+		Row with(String... set) {
+			return new Row(this.name, this.configurations, List.of(set), this.shop, this.transactional);
+		}
+
+		Row reachedBy(Function<ApplicationContext, Shop> found) {
+			return new Row(this.name, this.configurations, this.properties, found, this.transactional);
+		}
+
+		Row withoutTransactions() {
+			return new Row(this.name, this.configurations, this.properties, this.shop, false);
+		}
+
+		ApplicationContextRunner application() {
+			return PlacementApplication.with(this.configurations.toArray(Class<?>[]::new))
+				.withPropertyValues(this.properties.toArray(String[]::new));
+		}
+
+		@Override
+		public String toString() {
+			return this.name;
+		}
+
+	}
+
+	/**
+	 * Shops that are created and injected in different ways.
+	 */
+	static final class WiredShops {
+
+		private WiredShops() {
+		}
+
+		/**
+		 * Calls itself through its proxy.
+		 */
+		static class SelfInjected extends ProxiedShops.Transactions {
+
+			@Autowired
+			@SuppressWarnings("NullAway.Init")
+			private SelfInjected self;
+
+			SelfInjected(Work work) {
+				super(work);
+			}
+
+			Shop throughItself() {
+				return this.self;
+			}
+
+		}
+
+		static class SelfInjectedPlain extends ProxiedShops.Plain {
+
+			@Autowired
+			@SuppressWarnings("NullAway.Init")
+			private SelfInjectedPlain self;
+
+			SelfInjectedPlain(Work work) {
+				super(work);
+			}
+
+			Shop throughItself() {
+				return this.self;
+			}
+
+		}
+
+		static class Circular extends ProxiedShops.Transactions {
+
+			@Autowired
+			@SuppressWarnings("NullAway.Init")
+			private Counter counter;
+
+			Circular(Work work) {
+				super(work);
+			}
+
+			Counter counter() {
+				return this.counter;
+			}
+
+		}
+
+		static class Counter {
+
+			@Autowired
+			@SuppressWarnings("NullAway.Init")
+			private Circular shop;
+
+			Shop shop() {
+				return this.shop;
+			}
+
+		}
+
+		@Configuration
+		static class OwnMethods implements Shop {
+
+			private final Work work;
+
+			OwnMethods(Work work) {
+				this.work = work;
+			}
+
+			@Override
+			@Transactional
+			@Idempotent(key = "#order.id", name = "own-methods.order")
+			public Receipt order(Order order) {
+				return this.work.run(order);
+			}
+
+			@Override
+			@Transactional
+			@Idempotent(key = "#order.id", guarantee = Guarantee.TRANSACTION, name = "own-methods.book")
+			public Receipt book(Order order) {
+				return this.work.run(order);
+			}
+
+		}
+
+		@Scope("prototype")
+		static class Prototype extends ProxiedShops.Transactions {
+
+			Prototype(Work work) {
+				super(work);
+			}
+
+		}
+
+		@Lazy
+		static class LateComer extends ProxiedShops.Transactions {
+
+			LateComer(Work work) {
+				super(work);
+			}
+
+		}
+
+		@Configuration(proxyBeanMethods = false)
+		static class Scoped {
+
+			@Bean
+			@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+			ProxiedShops.Transactions scoped(Work work) {
+				return new ProxiedShops.Transactions(work);
+			}
+
+		}
+
+		static class Factory implements FactoryBean<ProxiedShops.Transactions> {
+
+			private final Work work;
+
+			Factory(Work work) {
+				this.work = work;
+			}
+
+			@Override
+			public ProxiedShops.Transactions getObject() {
+				return new ProxiedShops.Transactions(this.work);
+			}
+
+			@Override
+			public Class<?> getObjectType() {
+				return ProxiedShops.Transactions.class;
+			}
+
+		}
+
+		static class PlainFactory implements FactoryBean<Shop> {
+
+			private final Work work;
+
+			PlainFactory(Work work) {
+				this.work = work;
+			}
+
+			@Override
+			public Shop getObject() {
+				return new ProxiedShops.Plain(this.work);
+			}
+
+			@Override
+			public Class<?> getObjectType() {
+				return Shop.class;
+			}
+
+		}
+
+		/**
+		 * One object by two names.
+		 */
+		@Configuration(proxyBeanMethods = false)
+		static class Twice {
+
+			@Bean
+			Shop first(Work work) {
+				return new ProxiedShops.Transactions(work);
+			}
+
+			@Bean
+			Shop second(@Qualifier("first") Shop first) {
+				return first;
+			}
+
+		}
+
+		@Configuration(proxyBeanMethods = false)
+		static class PlainTwice {
+
+			@Bean
+			Shop first(Work work) {
+				return new ProxiedShops.Plain(work);
+			}
+
+			@Bean
+			Shop second(@Qualifier("first") Shop first) {
+				return first;
+			}
+
+		}
+
+		@Proxyable(ProxyType.INTERFACES)
+		static class Proxied extends ProxiedShops.Plain implements Shop {
+
+			Proxied(Work work) {
+				super(work);
+			}
+
+		}
+
 	}
 
 }

@@ -2,6 +2,7 @@ package dev.idempotent.concurrent;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
@@ -68,6 +69,50 @@ class OutageLogTests {
 		assertThat(OutageLog.describe(Duration.ofMillis(20_900))).isEqualTo("20 s");
 		assertThat(OutageLog.describe(Duration.ofSeconds(119))).isEqualTo("119 s");
 		assertThat(OutageLog.describe(Duration.ofSeconds(7300))).isEqualTo("121 min");
+	}
+
+	@Test
+	void givesTheMessageOfTheInnermostCauseAsTheReason() {
+		assertThat(OutageLog.reason(new IllegalStateException("outer", new ConnectException("Connection refused"))))
+			.isEqualTo("Connection refused");
+	}
+
+	@Test
+	void givesTheNameOfTheClassAsTheReasonIfThereIsNoMessage() {
+		assertThat(OutageLog.reason(new IOException())).isEqualTo("IOException");
+		assertThat(OutageLog.reason(new IOException(" "))).isEqualTo("IOException");
+	}
+
+	@Test
+	void saysThatAConnectionWasClosed() {
+		assertThat(OutageLog.reason(new IllegalStateException(new ClosedChannelException())))
+			.isEqualTo("Connection closed");
+	}
+
+	@Test
+	void omitsFurtherLinesInWhichDriversQuoteData() {
+		assertThat(OutageLog.reason(new IOException("duplicate key\n  Detail: Key (name)=(secret) exists.")))
+			.isEqualTo("duplicate key");
+	}
+
+	@Test
+	void givesReasonsOfAtMost200Characters() {
+		assertThat(OutageLog.reason(new IOException("x".repeat(1000)))).hasSize(200);
+	}
+
+	@Test
+	void saysThatTheMessageThrows() {
+		assertThat(OutageLog.reason(new IllegalStateException("outer", new UnreadableException())))
+			.isEqualTo("java.lang.IllegalStateException, whose message throws");
+	}
+
+	private static final class UnreadableException extends RuntimeException {
+
+		@Override
+		public String getMessage() {
+			throw new IllegalStateException("There is no message");
+		}
+
 	}
 
 }

@@ -7,9 +7,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import com.code_intelligence.jazzer.junit.FuzzTest;
 import dev.idempotent.encryption.PayloadCipherException.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -170,6 +172,21 @@ class AesGcmPayloadCipherTests {
 					PayloadEncryption.context("ab", "c"), PayloadEncryption.context("a", "b", "c", null),
 					PayloadEncryption.context("a", "b", "c", ""), PayloadEncryption.context("a", "b", null, "c"))
 			.map(Arrays::toString)).doesNotHaveDuplicates();
+	}
+
+	static Stream<byte[]> seeds() {
+		return Stream
+			.of("", "\1", "\1\1", "\1\1k", "\1\0", "\1\u00ffk", "\2\1k" + "x".repeat(28), "\1\1k" + "x".repeat(27),
+					"\1\1k" + "x".repeat(28), "\1\1K" + "x".repeat(28), "\1\1m" + "x".repeat(28))
+			.map((seed) -> seed.getBytes(StandardCharsets.ISO_8859_1));
+	}
+
+	@MethodSource("seeds")
+	@FuzzTest(maxDuration = "10m")
+	void encryptsAnythingAndDecryptsNothingForged(byte[] data) {
+		assertThat(this.cipher.decrypt(this.cipher.encrypt(data, CONTEXT), CONTEXT)).isEqualTo(data);
+		assertThatExceptionOfType(PayloadCipherException.class).isThrownBy(() -> this.cipher.decrypt(data, CONTEXT))
+			.satisfies((ex) -> assertThat(ex.getMessage()).matches("[ -~]+"));
 	}
 
 	private static void assertNotAuthentic(AesGcmPayloadCipher cipher, byte[] encrypted) {

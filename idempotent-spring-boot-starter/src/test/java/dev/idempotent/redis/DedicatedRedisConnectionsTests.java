@@ -1,10 +1,15 @@
 package dev.idempotent.redis;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
@@ -21,6 +26,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link DedicatedRedisConnections}.
@@ -28,6 +34,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DedicatedRedisConnectionsTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(200);
+
+	private static final Duration LONG_TIMEOUT = Duration.ofSeconds(30);
+
+	private static final Duration SHORT_TIMEOUT = Duration.ofMillis(50);
 
 	private final ClientResources resources = ClientResources.create();
 
@@ -109,6 +119,33 @@ class DedicatedRedisConnectionsTests {
 			.isLessThanOrEqualTo(Duration.ofSeconds(1));
 	}
 
+	@Test
+	void reportsThatTheConnectionWasRefused() {
+		try (DedicatedRedisConnections connections = DedicatedRedisConnections.to(refusing(), LONG_TIMEOUT)) {
+			assertThatExceptionOfType(RedisConnectionException.class).isThrownBy(connections::connect)
+				.withMessageStartingWith("Could not connect to Redis: Connection refused")
+				.withMessageNotContaining("PT30S");
+		}
+	}
+
+	@Test
+	void reportsThatTheConnectionForKeysWasRefused() {
+		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(refusing(), LONG_TIMEOUT)) {
+			assertThatExceptionOfType(RedisConnectionException.class).isThrownBy(() -> connection.evictionPolicies())
+				.withMessageStartingWith("Could not connect to Redis: Connection refused");
+		}
+	}
+
+	@Test
+	void reportsTheTimeout() throws IOException {
+		try (ServerSocket silent = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
+				DedicatedRedisConnections connections = DedicatedRedisConnections.to(factory(silent.getLocalPort()),
+						SHORT_TIMEOUT)) {
+			assertThatExceptionOfType(RedisConnectionException.class).isThrownBy(connections::connect)
+				.withMessage("Not connected to Redis within PT0.05S");
+		}
+	}
+
 	private static void assertThatServersAreKept(RedisConfiguration servers) {
 		assertThat(DedicatedRedisConnections.servers(new LettuceConnectionFactory(servers))).isSameAs(servers);
 	}
@@ -120,6 +157,16 @@ class DedicatedRedisConnectionsTests {
 
 	private LettuceClientConfiguration client(LettuceClientConfiguration application) {
 		return DedicatedRedisConnections.settings(application, false, this.resources, TIMEOUT);
+	}
+
+	private static LettuceConnectionFactory refusing() {
+		return factory(1);
+	}
+
+	private static LettuceConnectionFactory factory(int port) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory("127.0.0.1", port);
+		factory.afterPropertiesSet();
+		return factory;
 	}
 
 }

@@ -5,9 +5,11 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicReference;
 
+import dev.idempotent.idempotency.AbstractIdempotencyStoreFuzzTests;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,6 +46,26 @@ class InMemoryIdempotencyStoreTests extends IdempotencyStoreContract {
 		this.store.claim(key, fingerprint("request"), "owner", Duration.ofMinutes(1));
 		this.store.forget(key);
 		assertThat(this.store.renew(key, "owner", Duration.ofMinutes(1))).isFalse();
+	}
+
+	/**
+	 * Fuzzes {@link InMemoryIdempotencyStore}, and with it the fuzz itself.
+	 */
+	@Nested
+	class Fuzz extends AbstractIdempotencyStoreFuzzTests {
+
+		private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(InstantSource.system());
+
+		@Override
+		protected IdempotencyStore store() {
+			return this.store;
+		}
+
+		@Override
+		protected void forget(IdempotencyKey key) {
+			this.store.forget(key);
+		}
+
 	}
 
 }

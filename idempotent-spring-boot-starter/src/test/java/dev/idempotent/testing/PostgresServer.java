@@ -1,6 +1,10 @@
 package dev.idempotent.testing;
 
 import java.util.List;
+import java.util.stream.Stream;
+
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.wait.strategy.Wait;
 
 /**
  * A PostgreSQL on a port that it keeps for life. Starting and stopping are repeatable,
@@ -13,7 +17,7 @@ interface PostgresServer extends AutoCloseable {
 	 * @param settings that differ from those of other tests, as {@code name=value}
 	 */
 	static PostgresServer started(List<String> settings) {
-		PostgresServer server = TestServices.inContainer(PostgresContainer.IMAGE) ? new PostgresContainer(settings)
+		PostgresServer server = TestServices.inContainer(Container.IMAGE) ? new Container(settings)
 				: new PostgresProcess(settings);
 		server.start();
 		return server;
@@ -37,5 +41,54 @@ interface PostgresServer extends AutoCloseable {
 
 	@Override
 	void close();
+
+	/**
+	 * PostgreSQL in a container, which is stopped and started and not replaced.
+	 */
+	final class Container extends ContainerServer implements PostgresServer {
+
+		static final String IMAGE = "postgres:17-alpine";
+
+		private static final int POSTGRES_PORT = 5432;
+
+		Container(List<String> settings) {
+			super(new GenericContainer<>(IMAGE).withCommand(command(settings))
+				.withEnv("POSTGRES_PASSWORD", RealPostgres.PASSWORD)
+				.waitingFor(Wait.forLogMessage(".*database system is ready to accept connections.*\\n", 2)),
+					POSTGRES_PORT);
+		}
+
+		private static String[] command(List<String> settings) {
+			return Stream
+				.concat(Stream.of("postgres"), settings.stream().flatMap((setting) -> Stream.of("-c", setting)))
+				.toArray(String[]::new);
+		}
+
+		@Override
+		public void start() {
+			if (container().getContainerId() == null) {
+				container().start();
+			}
+			else {
+				container().getDockerClient().startContainerCmd(container().getContainerId()).exec();
+			}
+		}
+
+		@Override
+		public void stop() {
+			container().getDockerClient().stopContainerCmd(container().getContainerId()).exec();
+		}
+
+		@Override
+		public void kill() {
+			container().getDockerClient().killContainerCmd(container().getContainerId()).exec();
+		}
+
+		@Override
+		public void close() {
+			container().stop();
+		}
+
+	}
 
 }

@@ -6,6 +6,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
+import dev.idempotent.testing.RedisServer.Persistent;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -65,7 +66,7 @@ public final class RealRedis implements BeforeAllCallback, RedisTopology {
 		this.resources = context.getStore(Namespace.create(RealRedis.class, this));
 		Store home = this.shared ? context.getRoot().getStore(Namespace.create(RealRedis.class)) : this.resources;
 		this.server = home.computeIfAbsent(RedisServer.class,
-				(key) -> this.persistent ? PersistentRedis.started() : RedisServer.started(), RedisServer.class);
+				(key) -> this.persistent ? Persistent.started() : RedisServer.started(), RedisServer.class);
 	}
 
 	public String host() {
@@ -154,8 +155,8 @@ public final class RealRedis implements BeforeAllCallback, RedisTopology {
 	 * Ends the process of a {@link #persistent()} server at once.
 	 */
 	public void kill() {
-		Assert.state(server() instanceof PersistentRedis, "Only a persistent Redis can be killed");
-		((PersistentRedis) server()).kill();
+		Assert.state(server() instanceof Persistent, "Only a persistent Redis can be killed");
+		((Persistent) server()).kill();
 	}
 
 	private RedisServer dedicatedServer() {

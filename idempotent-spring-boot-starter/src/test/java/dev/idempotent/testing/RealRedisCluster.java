@@ -3,6 +3,7 @@ package dev.idempotent.testing;
 import java.io.IOException;
 import java.util.List;
 
+import dev.idempotent.testing.RedisServer.Embedded;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -31,8 +32,7 @@ public final class RealRedisCluster implements BeforeAllCallback, AfterAllCallba
 	@Override
 	public void beforeAll(ExtensionContext context) throws IOException {
 		this.cluster = RedisShardedCluster.newRedisCluster()
-			.withServerBuilder(
-					new RedisServerBuilder().executableProvider(EmbeddedRedis.executable()).setting("save \"\""))
+			.withServerBuilder(new RedisServerBuilder().executableProvider(Embedded.executable()).setting("save \"\""))
 			.serverPorts(List.of(Ports.free(), Ports.free(), Ports.free()))
 			.shard("first", 0)
 			.shard("second", 0)
@@ -68,7 +68,7 @@ public final class RealRedisCluster implements BeforeAllCallback, AfterAllCallba
 	 */
 	public void stopMasterOf(String key) throws IOException {
 		for (Redis server : cluster().servers()) {
-			try (Jedis node = new Jedis(EmbeddedRedis.HOST, server.ports().get(0))) {
+			try (Jedis node = new Jedis(Embedded.HOST, server.ports().get(0))) {
 				node.configSet("cluster-require-full-coverage", "no");
 			}
 		}
@@ -82,7 +82,7 @@ public final class RealRedisCluster implements BeforeAllCallback, AfterAllCallba
 	}
 
 	private static boolean hasKey(int port, String key) {
-		try (Jedis node = new Jedis(EmbeddedRedis.HOST, port)) {
+		try (Jedis node = new Jedis(Embedded.HOST, port)) {
 			node.exists(key);
 			return true;
 		}
@@ -95,13 +95,13 @@ public final class RealRedisCluster implements BeforeAllCallback, AfterAllCallba
 	 * One that answers is not one that all others know of.
 	 */
 	private static boolean hasSettled(int port) {
-		try (Jedis node = new Jedis(EmbeddedRedis.HOST, port)) {
+		try (Jedis node = new Jedis(Embedded.HOST, port)) {
 			return node.clusterInfo().contains("cluster_state:ok");
 		}
 	}
 
 	private List<String> nodes() {
-		return cluster().ports().stream().map((port) -> EmbeddedRedis.HOST + ":" + port).toList();
+		return cluster().ports().stream().map((port) -> Embedded.HOST + ":" + port).toList();
 	}
 
 	private RedisShardedCluster cluster() {

@@ -1,9 +1,13 @@
 package dev.idempotent.testing;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,7 +30,7 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 
 	private final AtomicInteger accepted = new AtomicInteger();
 
-	private final Set<StallingLink> links = ConcurrentHashMap.newKeySet();
+	private final Set<Link> links = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean dropsNextReply = new AtomicBoolean();
 
@@ -105,14 +109,14 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 	 * end is gone, and nobody says so.
 	 */
 	public void forgetConnections() {
-		this.links.forEach(StallingLink::forget);
+		this.links.forEach(Link::forget);
 	}
 
 	/**
 	 * Resets every connection.
 	 */
 	public void reset() {
-		this.links.forEach(StallingLink::reset);
+		this.links.forEach(Link::reset);
 	}
 
 	/**
@@ -155,7 +159,7 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 		return this.target.get();
 	}
 
-	void remove(StallingLink link) {
+	void remove(Link link) {
 		this.links.remove(link);
 	}
 
@@ -199,7 +203,7 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 
 	private void accept(ServerSocket from) throws IOException {
 		while (!from.isClosed()) {
-			StallingLink link = new StallingLink(this, from.accept());
+			Link link = new Link(this, from.accept());
 			this.accepted.incrementAndGet();
 			this.links.add(link);
 			start(link::forwardRequests);
@@ -209,6 +213,98 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 	interface Forwarding {
 
 		void run() throws IOException, InterruptedException;
+
+	}
+
+	/**
+	 * A connection of the application through a {@link StallingProxy}, and the one to the
+	 * server that belongs to it.
+	 */
+	static final class Link {
+
+		private final StallingProxy network;
+
+		private final Socket client;
+
+		private final Socket server = new Socket();
+
+		private volatile boolean forgotten;
+
+		Link(StallingProxy network, Socket client) {
+			this.network = network;
+			this.client = client;
+		}
+
+		void forwardRequests() throws IOException, InterruptedException {
+			try {
+				this.server.connect(this.network.target());
+				StallingProxy.start(this::forwardReplies);
+				forward(this.client.getInputStream(), this::request);
+			}
+			finally {
+				reset();
+			}
+		}
+
+		/**
+		 * Lets nothing through again and does not say so.
+		 */
+		void forget() {
+			this.forgotten = true;
+		}
+
+		void reset() {
+			this.network.remove(this);
+			try (this.client; this.server) {
+				// A close with this set is a reset.
+				this.client.setSoLinger(true, 0);
+			}
+			catch (IOException ex) {
+				// It was closed before.
+			}
+		}
+
+		private void forwardReplies() throws IOException, InterruptedException {
+			try {
+				forward(this.server.getInputStream(), this::reply);
+			}
+			finally {
+				reset();
+			}
+		}
+
+		private void request(byte[] chunk) throws IOException {
+			String answer = this.network.ownAnswer();
+			if (answer != null) {
+				this.client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
+			}
+			else {
+				this.server.getOutputStream().write(chunk);
+			}
+		}
+
+		private void reply(byte[] chunk) throws IOException {
+			if (this.network.dropsThisReply()) {
+				reset();
+			}
+			this.client.getOutputStream().write(chunk);
+		}
+
+		private void forward(InputStream from, Step step) throws IOException, InterruptedException {
+			byte[] buffer = new byte[8192];
+			for (int length = from.read(buffer); length > 0; length = from.read(buffer)) {
+				this.network.awaitResume();
+				if (!this.forgotten) {
+					step.take(Arrays.copyOf(buffer, length));
+				}
+			}
+		}
+
+		private interface Step {
+
+			void take(byte[] chunk) throws IOException, InterruptedException;
+
+		}
 
 	}
 

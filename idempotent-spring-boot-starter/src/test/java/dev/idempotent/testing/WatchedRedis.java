@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
+import dev.idempotent.testing.RedisServer.Embedded;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -46,9 +47,9 @@ public final class WatchedRedis implements BeforeAllCallback, AfterAllCallback, 
 	public void beforeAll(ExtensionContext context) throws IOException {
 		this.master = server(this.masterPort).build();
 		this.master.start();
-		this.replica = server(this.replicaPort).slaveOf(EmbeddedRedis.HOST, this.masterPort).build();
+		this.replica = server(this.replicaPort).slaveOf(Embedded.HOST, this.masterPort).build();
 		startReplica();
-		this.sentinel = new RedisSentinelBuilder().executableProvider(EmbeddedRedis.executable())
+		this.sentinel = new RedisSentinelBuilder().executableProvider(Embedded.executable())
 			.port(this.sentinelPort)
 			.masterName(NAME)
 			.masterPort(this.masterPort)
@@ -57,7 +58,7 @@ public final class WatchedRedis implements BeforeAllCallback, AfterAllCallback, 
 			.build();
 		this.sentinel.start();
 		this.client = new LettuceConnectionFactory(
-				new RedisSentinelConfiguration().master(NAME).sentinel(EmbeddedRedis.HOST, this.sentinelPort));
+				new RedisSentinelConfiguration().master(NAME).sentinel(Embedded.HOST, this.sentinelPort));
 		this.client.afterPropertiesSet();
 	}
 
@@ -72,7 +73,7 @@ public final class WatchedRedis implements BeforeAllCallback, AfterAllCallback, 
 	@Override
 	public List<String> properties() {
 		return List.of("spring.data.redis.sentinel.master=" + NAME,
-				"spring.data.redis.sentinel.nodes=" + EmbeddedRedis.HOST + ":" + this.sentinelPort);
+				"spring.data.redis.sentinel.nodes=" + Embedded.HOST + ":" + this.sentinelPort);
 	}
 
 	/**
@@ -98,7 +99,7 @@ public final class WatchedRedis implements BeforeAllCallback, AfterAllCallback, 
 	 */
 	public void startReplica() throws IOException {
 		require(this.replica).start();
-		try (Jedis connection = new Jedis(EmbeddedRedis.HOST, this.masterPort)) {
+		try (Jedis connection = new Jedis(Embedded.HOST, this.masterPort)) {
 			await().until(() -> {
 				connection.set("written", "now");
 				connection.del("written");
@@ -112,7 +113,7 @@ public final class WatchedRedis implements BeforeAllCallback, AfterAllCallback, 
 	 */
 	public void stallReplica() {
 		Thread thread = new Thread(() -> {
-			try (Jedis connection = new Jedis(EmbeddedRedis.HOST, this.replicaPort, 10_000)) {
+			try (Jedis connection = new Jedis(Embedded.HOST, this.replicaPort, 10_000)) {
 				connection.sendCommand(() -> "DEBUG".getBytes(StandardCharsets.US_ASCII), "SLEEP", "4");
 			}
 		});
@@ -122,7 +123,7 @@ public final class WatchedRedis implements BeforeAllCallback, AfterAllCallback, 
 	}
 
 	private boolean replicaAnswers() {
-		try (Jedis connection = new Jedis(EmbeddedRedis.HOST, this.replicaPort, 100)) {
+		try (Jedis connection = new Jedis(Embedded.HOST, this.replicaPort, 100)) {
 			connection.ping();
 			return true;
 		}
@@ -132,7 +133,7 @@ public final class WatchedRedis implements BeforeAllCallback, AfterAllCallback, 
 	}
 
 	private static RedisServerBuilder server(int port) {
-		return new RedisServerBuilder().executableProvider(EmbeddedRedis.executable())
+		return new RedisServerBuilder().executableProvider(Embedded.executable())
 			.port(port)
 			.setting("save \"\"")
 			.setting("repl-diskless-sync yes")

@@ -10,8 +10,8 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.client.Downstream;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
-import dev.idempotent.idempotency.client.RestClientKeys;
 import dev.idempotent.idempotency.client.PropagationTargets;
+import dev.idempotent.idempotency.client.RestClientKeys;
 import dev.idempotent.testing.ClassPathWithout;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.http.client.autoconfigure.HttpClientAutoConfiguration;
@@ -27,11 +28,15 @@ import org.springframework.boot.http.client.autoconfigure.imperative.ImperativeH
 import org.springframework.boot.http.client.autoconfigure.service.HttpServiceClientPropertiesAutoConfiguration;
 import org.springframework.boot.restclient.RestClientCustomizer;
 import org.springframework.boot.restclient.RestTemplateBuilder;
+import org.springframework.boot.restclient.RestTemplateCustomizer;
 import org.springframework.boot.restclient.autoconfigure.RestClientAutoConfiguration;
 import org.springframework.boot.restclient.autoconfigure.RestTemplateAutoConfiguration;
 import org.springframework.boot.restclient.autoconfigure.service.HttpServiceClientAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
@@ -275,6 +280,42 @@ class IdempotencyClientAutoConfigurationTests {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(IdempotencyClientAutoConfiguration.class)
 	static class Alone {
+
+	}
+
+	/**
+	 * An application that has an interceptor of its own put first.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class OtherCustomizers {
+
+		static final ClientHttpRequestInterceptor INTERCEPTOR = (request, body, execution) -> execution.execute(request,
+				body);
+
+		@Bean
+		RestClientCustomizer first() {
+			return (builder) -> builder.requestInterceptors((interceptors) -> interceptors.add(0, INTERCEPTOR));
+		}
+
+		/**
+		 * Adds its interceptor first, too, and as late as it can.
+		 */
+		@AutoConfiguration
+		static class AutoConfigured {
+
+			@Bean
+			@Order(Ordered.LOWEST_PRECEDENCE)
+			RestClientCustomizer last() {
+				return (builder) -> builder.requestInterceptors((interceptors) -> interceptors.add(0, INTERCEPTOR));
+			}
+
+			@Bean
+			@Order(Ordered.LOWEST_PRECEDENCE)
+			RestTemplateCustomizer lastOfTemplates() {
+				return (restTemplate) -> restTemplate.getInterceptors().add(0, INTERCEPTOR);
+			}
+
+		}
 
 	}
 

@@ -1,9 +1,13 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.jdbc.DatabaseRequirementsTests;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -16,8 +20,18 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerA
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -155,6 +169,148 @@ class TransactionMistakesTests {
 
 	private static JdbcTransactionManager further() {
 		return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:further"));
+	}
+
+	/**
+	 * Handlers for which {@code Guarantee.TRANSACTION} cannot hold, and one that can have
+	 * it.
+	 */
+	static final class UnfitHandlers {
+
+		private UnfitHandlers() {
+		}
+
+		/**
+		 * Opens transactions on nothing at all.
+		 */
+		static class NoDatabase extends AbstractPlatformTransactionManager {
+
+			@Override
+			protected Object doGetTransaction() {
+				return this;
+			}
+
+			@Override
+			protected void doBegin(Object transaction, TransactionDefinition definition) {
+			}
+
+			@Override
+			protected void doCommit(DefaultTransactionStatus status) {
+			}
+
+			@Override
+			protected void doRollback(DefaultTransactionStatus status) {
+			}
+
+		}
+
+		@RestController
+		static class UnderLease {
+
+			@Idempotent
+			@PostMapping("/under-lease")
+			void run() {
+			}
+
+		}
+
+		@RestController
+		static class Plain {
+
+			@Idempotent(guarantee = Guarantee.TRANSACTION)
+			@PostMapping("/plain")
+			void run() {
+			}
+
+		}
+
+		@RestController
+		static class ByDefault {
+
+			@Idempotent
+			@PostMapping("/default")
+			CompletableFuture<String> run() {
+				return CompletableFuture.completedFuture("");
+			}
+
+		}
+
+		@RestController
+		static class WithoutAnnotation {
+
+			@PostMapping("/plain/{id}")
+			CompletableFuture<String> run() {
+				return CompletableFuture.completedFuture("");
+			}
+
+		}
+
+		@RestController
+		static class Future {
+
+			@Idempotent(guarantee = Guarantee.TRANSACTION)
+			@PostMapping("/future")
+			CompletableFuture<String> run() {
+				return CompletableFuture.completedFuture("");
+			}
+
+		}
+
+		@RestController
+		static class Call {
+
+			@Idempotent(guarantee = Guarantee.TRANSACTION)
+			@PostMapping("/call")
+			Callable<String> run() {
+				return () -> "";
+			}
+
+		}
+
+		@RestController
+		static class Event {
+
+			@Idempotent(guarantee = Guarantee.TRANSACTION)
+			@PostMapping("/event")
+			SseEmitter run() {
+				return new SseEmitter();
+			}
+
+		}
+
+		@RestController
+		static class Entity {
+
+			@Idempotent(guarantee = Guarantee.TRANSACTION)
+			@PostMapping("/entity")
+			ResponseEntity<StreamingResponseBody> run() {
+				return ResponseEntity.ok().build();
+			}
+
+		}
+
+		@RestController
+		static class ReadOnly {
+
+			@Idempotent(guarantee = Guarantee.TRANSACTION)
+			@Transactional(readOnly = true)
+			@PostMapping("/read-only")
+			void run() {
+			}
+
+		}
+
+		@RestController
+		static class Apart {
+
+			@Idempotent(guarantee = Guarantee.TRANSACTION)
+			@Transactional(propagation = Propagation.REQUIRES_NEW)
+			@PostMapping("/apart")
+			void run() {
+			}
+
+		}
+
 	}
 
 }

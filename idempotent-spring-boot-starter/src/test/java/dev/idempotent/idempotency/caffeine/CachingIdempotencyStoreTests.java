@@ -12,7 +12,9 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.test.InMemoryIdempotencyStore;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -153,6 +155,22 @@ class CachingIdempotencyStoreTests {
 		public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
 			this.claims.incrementAndGet();
 			return super.claim(key, fingerprint, token, lease);
+		}
+
+	}
+
+	/**
+	 * Tests for {@link CachingIdempotencyStore} against the contract of all stores.
+	 */
+	@Nested
+	class Contract extends IdempotencyStoreContract {
+
+		private final IdempotencyStore store = new CachingIdempotencyStore(
+				new InMemoryIdempotencyStore(InstantSource.system()), 100_000_000, Duration.ofMinutes(1));
+
+		@Override
+		public IdempotencyStore store() {
+			return this.store;
 		}
 
 	}

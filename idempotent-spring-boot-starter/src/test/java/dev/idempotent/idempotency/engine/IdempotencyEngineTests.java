@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
+import dev.idempotent.encryption.PayloadCipher;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -15,6 +17,7 @@ import dev.idempotent.idempotency.engine.FaultyStore.Call;
 import dev.idempotent.idempotency.engine.FaultyStore.Fault;
 import dev.idempotent.idempotency.engine.FaultyStore.Gate;
 import dev.idempotent.idempotency.engine.FaultyStore.Verb;
+import dev.idempotent.idempotency.engine.IdempotencyEngine.CurrentTrace;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -23,7 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyEngine} on a reachable store.
+ * Tests for {@link IdempotencyEngine} on a reachable store, with extensions that may
+ * fail.
  */
 class IdempotencyEngineTests {
 
@@ -204,6 +208,27 @@ class IdempotencyEngineTests {
 		assertThat(keys).allMatch((each) -> this.memory.release(each, "nobody"));
 	}
 
+	@Test
+	void neverFreesTheKeyOfWorkThatIsDoneIfItsCipherFails() {
+		PayloadEncryption broken = new PayloadEncryption(new BrokenCipher(), false);
+		try (IdempotencyEngine engine = engineWith(broken, () -> null)) {
+			Claimant claimant = claimant(engine, this.key);
+			claimant.claim();
+			claimant.complete(Samples.response("response"));
+			assertThat(engine.running()).isZero();
+			assertThat(claimant(engine, this.key).claim()).is(Samples.completed(StoredResponse.notKept()));
+		}
+	}
+
+	@Test
+	void neverRefusesARequestThatCannotBeTraced() {
+		try (IdempotencyEngine engine = engineWith(PayloadEncryption.NONE, () -> {
+			throw new IllegalStateException("No tracer");
+		})) {
+			assertThat(claimant(engine, this.key).claim()).isEqualTo(new Claim.Acquired());
+		}
+	}
+
 	private IdempotencyEngine engine(Duration maxRun) {
 		return new IdempotencyEngine(this.store, OnStoreFailure.REJECT, maxRun);
 	}
@@ -235,6 +260,25 @@ class IdempotencyEngineTests {
 			List<Call> latest = calls.subList(Math.max(0, calls.size() - 8), calls.size());
 			return latest.size() == 8 && latest.stream().allMatch(new Call(Verb.RENEW, metronome)::equals);
 		});
+	}
+
+	private IdempotencyEngine engineWith(PayloadEncryption encryption, CurrentTrace trace) {
+		return new IdempotencyEngine(this.memory, OnStoreFailure.REJECT, Duration.ofMinutes(10), encryption, List.of(),
+				trace);
+	}
+
+	private static final class BrokenCipher implements PayloadCipher {
+
+		@Override
+		public byte[] encrypt(byte[] payload, byte[] context) {
+			throw new NoClassDefFoundError("Preset to lack a library");
+		}
+
+		@Override
+		public byte[] decrypt(byte[] encrypted, byte[] context) {
+			throw new NoClassDefFoundError("Preset to lack a library");
+		}
+
 	}
 
 }

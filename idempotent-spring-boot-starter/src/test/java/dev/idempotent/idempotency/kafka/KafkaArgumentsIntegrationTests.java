@@ -5,6 +5,8 @@ import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.kafka.PaymentListeners.Deliveries;
+import dev.idempotent.idempotency.kafka.PaymentListeners.Payment;
 import dev.idempotent.testing.RealKafka;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;

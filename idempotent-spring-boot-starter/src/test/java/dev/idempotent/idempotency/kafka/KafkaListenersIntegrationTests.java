@@ -8,6 +8,9 @@ import java.util.concurrent.CompletionException;
 
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.idempotency.kafka.PaymentListeners.Deliveries;
+import dev.idempotent.idempotency.kafka.PaymentListeners.Payment;
+import dev.idempotent.idempotency.kafka.PaymentListeners.Refund;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealKafka;
 import dev.idempotent.testing.RealPostgres;

@@ -9,6 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.kafka.PaymentListeners.Deliveries;
+import dev.idempotent.idempotency.kafka.PaymentListeners.Payment;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealKafka;
 import dev.idempotent.testing.RealPostgres;

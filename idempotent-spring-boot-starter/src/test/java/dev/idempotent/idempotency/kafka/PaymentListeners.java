@@ -1,8 +1,14 @@
 package dev.idempotent.idempotency.kafka;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.Gate;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.context.annotation.Bean;
@@ -10,6 +16,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
+import org.springframework.kafka.listener.RecordInterceptor;
+import org.springframework.kafka.listener.RetryListener;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -18,7 +27,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Listeners that write what they take.
  */
 @Configuration(proxyBeanMethods = false)
-class PaymentListeners {
+public class PaymentListeners {
 
 	@Bean
 	Deliveries deliveries() {
@@ -155,6 +164,81 @@ class PaymentListeners {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	/**
+	 * An event.
+	 *
+	 * @param id names it
+	 * @param amount what is paid
+	 */
+	public record Payment(String id, int amount) {
+
+	}
+
+	/**
+	 * Another event.
+	 *
+	 * @param id names it
+	 */
+	public record Refund(String id) {
+
+	}
+
+	/**
+	 * The deliveries of records to listeners, by the keys of the records.
+	 */
+	static class Deliveries implements RecordInterceptor<Object, Object>, RetryListener {
+
+		private final List<Object> taken = new CopyOnWriteArrayList<>();
+
+		private final List<Failure> failures = new CopyOnWriteArrayList<>();
+
+		private final List<Object> recovered = new CopyOnWriteArrayList<>();
+
+		@Override
+		public ConsumerRecord<Object, Object> intercept(ConsumerRecord<Object, Object> record,
+				Consumer<Object, Object> consumer) {
+			return record;
+		}
+
+		@Override
+		public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+			this.taken.add(record.key());
+		}
+
+		@Override
+		public void failedDelivery(ConsumerRecord<?, ?> record, @Nullable Exception failure, int attempt) {
+			Throwable cause = (failure instanceof ListenerExecutionFailedException) ? failure.getCause() : failure;
+			if (cause != null) {
+				this.failures.add(new Failure(record.key(), cause.getClass()));
+			}
+		}
+
+		@Override
+		public void recovered(ConsumerRecord<?, ?> record, @Nullable Exception failure) {
+			this.recovered.add(record.key());
+		}
+
+		long taken(String key) {
+			return this.taken.stream().filter(key::equals).count();
+		}
+
+		List<Class<?>> failures(String key) {
+			List<Class<?>> types = new ArrayList<>();
+			this.failures.stream()
+				.filter((failure) -> failure.key().equals(key))
+				.forEach((failure) -> types.add(failure.type()));
+			return types;
+		}
+
+		long recovered(String key) {
+			return this.recovered.stream().filter(key::equals).count();
+		}
+
+		private record Failure(Object key, Class<?> type) {
+		}
+
 	}
 
 }

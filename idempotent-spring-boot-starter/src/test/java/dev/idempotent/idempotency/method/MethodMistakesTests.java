@@ -1,11 +1,17 @@
 package dev.idempotent.idempotency.method;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
@@ -13,6 +19,7 @@ import javax.tools.ToolProvider;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.ImportMethods;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.test.InMemoryIdempotencyStore;
@@ -28,8 +35,20 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan.Filter;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.FilterType;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.data.annotation.Id;
+import org.springframework.data.domain.Page;
+import org.springframework.data.map.repository.config.EnableMapRepositories;
+import org.springframework.data.repository.Repository;
+import org.springframework.data.repository.RepositoryDefinition;
+import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -89,10 +108,10 @@ class MethodMistakesTests {
 				arguments(UnfitResults.OneResponseEntity.class, "cannot be read from JSON", "the body of a response"),
 				arguments(UnfitResults.SealedWithoutTypes.class, "cannot be read from JSON", "@JsonTypeInfo"),
 				arguments(UnfitResults.OneCounter.class,
-						"cannot be compared with what a retry would get: the member 'count' of UnfitResults$Counted",
+						"cannot be compared with what a retry would get: the member 'count' of MethodMistakesTests$UnfitResults$Counted",
 						"such as a record"),
-				arguments(UnfitResults.LaterCounter.class, "the member 'count' of UnfitResults$Counted",
-						"CanonicalForm"),
+				arguments(UnfitResults.LaterCounter.class,
+						"the member 'count' of MethodMistakesTests$UnfitResults$Counted", "CanonicalForm"),
 				arguments(UnfitResults.FutureInTransaction.class, "returns a future", "Guarantee.LEASE"),
 				arguments(UnfitResults.ReadOnly.class, "readOnly = true", "Guarantee.LEASE"),
 				arguments(UnfitResults.NotSupported.class, "(propagation)", "Guarantee.LEASE"),
@@ -228,6 +247,229 @@ class MethodMistakesTests {
 		@Override
 		public int getOrder() {
 			return 0;
+		}
+
+	}
+
+	/**
+	 * Applications with an annotated repository, which cannot be idempotent.
+	 */
+	static final class Repositories {
+
+		private Repositories() {
+		}
+
+		@Configuration(proxyBeanMethods = false)
+		@EnableMapRepositories(considerNestedRepositories = true,
+				includeFilters = @Filter(type = FilterType.ASSIGNABLE_TYPE, classes = Derived.Orders.class))
+		static class Derived {
+
+			interface Orders extends Repository<Repositories.Order, String> {
+
+				@Idempotent(key = "#id", name = "orders.place")
+				default String place(String id) {
+					return id;
+				}
+
+			}
+
+		}
+
+		@Configuration(proxyBeanMethods = false)
+		@EnableMapRepositories(considerNestedRepositories = true,
+				includeFilters = @Filter(type = FilterType.ASSIGNABLE_TYPE, classes = Defined.Orders.class))
+		static class Defined {
+
+			@RepositoryDefinition(domainClass = Repositories.Order.class, idClass = String.class)
+			interface Orders {
+
+				@Idempotent(key = "#id", name = "defined-orders.place")
+				default String place(String id) {
+					return id;
+				}
+
+			}
+
+		}
+
+		record Order(@Id String id) {
+		}
+
+	}
+
+	/**
+	 * Beans whose one annotated method, always {@code place}, has an unsupported result
+	 * or transaction.
+	 */
+	static final class UnfitResults {
+
+		private UnfitResults() {
+		}
+
+		static class OneMono {
+
+			@Idempotent(key = "#id", name = "one-mono.place")
+			public Mono<String> place(String id) {
+				return Mono.just(id);
+			}
+
+		}
+
+		static class ManyFlux {
+
+			@Idempotent(key = "#id", name = "many-flux.place")
+			public Flux<String> place(String id) {
+				return Flux.just(id);
+			}
+
+		}
+
+		static class OneStream {
+
+			@Idempotent(key = "#id", name = "one-stream.place")
+			public Stream<String> place(String id) {
+				return Stream.of(id);
+			}
+
+		}
+
+		static class OneInputStream {
+
+			@Idempotent(key = "#id", name = "one-input-stream.place")
+			public InputStream place(String id) {
+				return InputStream.nullInputStream();
+			}
+
+		}
+
+		static class OneIterator {
+
+			@Idempotent(key = "#id", name = "one-iterator.place")
+			public Iterator<String> place(String id) {
+				return List.of(id).iterator();
+			}
+
+		}
+
+		static class OneFuture {
+
+			@Idempotent(key = "#id", name = "one-future.place")
+			public Future<String> place(String id) {
+				return CompletableFuture.completedFuture(id);
+			}
+
+		}
+
+		static class AnyObject {
+
+			@Idempotent(key = "#id", name = "place")
+			public Object place(String id) {
+				return id;
+			}
+
+		}
+
+		static class OnePage {
+
+			@Idempotent(key = "#id", name = "place")
+			public Page<String> place(String id) {
+				return Page.empty();
+			}
+
+		}
+
+		static class OneResponseEntity {
+
+			@Idempotent(key = "#id", name = "place")
+			public ResponseEntity<String> place(String id) {
+				return ResponseEntity.ok(id);
+			}
+
+		}
+
+		sealed interface Payment permits ByCard {
+
+		}
+
+		record ByCard(String number) implements Payment {
+		}
+
+		static class SealedWithoutTypes {
+
+			@Idempotent(key = "#id", name = "place")
+			public List<Payment> place(String id) {
+				return List.of(new ByCard(id));
+			}
+
+		}
+
+		record Counted(String id, AtomicInteger count) {
+		}
+
+		static class OneCounter {
+
+			@Idempotent(key = "#id", name = "place")
+			public List<Counted> place(String id) {
+				return List.of(new Counted(id, new AtomicInteger(1)));
+			}
+
+		}
+
+		static class LaterCounter {
+
+			@Idempotent(key = "#id", name = "place")
+			public CompletableFuture<Counted> place(String id) {
+				return CompletableFuture.completedFuture(new Counted(id, new AtomicInteger(1)));
+			}
+
+		}
+
+		static class FutureInTransaction {
+
+			@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "future-in-transaction.place")
+			public CompletableFuture<String> place(String id) {
+				return CompletableFuture.completedFuture(id);
+			}
+
+		}
+
+		static class ReadOnly {
+
+			@Transactional(readOnly = true)
+			@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "read-only.place")
+			public String place(String id) {
+				return id;
+			}
+
+		}
+
+		static class NotSupported {
+
+			@Transactional(propagation = Propagation.NOT_SUPPORTED)
+			@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "not-supported.place")
+			public String place(String id) {
+				return id;
+			}
+
+		}
+
+		static class Never {
+
+			@Transactional(propagation = Propagation.NEVER)
+			@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "never.place")
+			public String place(String id) {
+				return id;
+			}
+
+		}
+
+		static class InTransaction {
+
+			@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, name = "in-transaction.place")
+			public String place(String id) {
+				return id;
+			}
+
 		}
 
 	}

@@ -18,8 +18,12 @@ import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.testing.RealRedis;
 import io.lettuce.core.resource.ClientResources;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -33,6 +37,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link IdempotencyRedisConnection}.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class IdempotencyRedisConnectionIntegrationTests {
 
 	private static final Pattern LETTUCE_THREAD = Pattern.compile("lettuce-[a-zA-Z]+-(\\d+)-\\d+");
@@ -42,10 +47,14 @@ class IdempotencyRedisConnectionIntegrationTests {
 	 */
 	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
+	private static final String WARNING = "use a Redis with maxmemory-policy noeviction";
+
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
 
 	private final IdempotencyKey key = Samples.key();
+
+	private final RedisConnectionFactory factory = redis.connect();
 
 	@Test
 	void keepsTheFactoryRunningWhenShared() {
@@ -155,6 +164,43 @@ class IdempotencyRedisConnectionIntegrationTests {
 		}
 	}
 
+	@Test
+	void warnsOfAServerThatEvictsKeys(CapturedOutput output) {
+		setPolicy("allkeys-lru");
+		warmUp();
+		assertThat(output).containsOnlyOnce(WARNING).contains("allkeys-lru");
+	}
+
+	@Test
+	void isSilentAboutAServerThatDoesNotEvictKeys(CapturedOutput output) {
+		setPolicy("noeviction");
+		warmUp();
+		assertThat(output).doesNotContain("maxmemory-policy");
+	}
+
+	@Test
+	void warnsIfTheEvictionPolicyCannotBeRead(CapturedOutput output) {
+		setPolicy("allkeys-lru");
+		try (RedisConnection connection = this.factory.getConnection()) {
+			connection.execute("ACL", bytes("SETUSER"), bytes("default"), bytes("-info"));
+			warmUp();
+			connection.execute("ACL", bytes("SETUSER"), bytes("default"), bytes("+info"));
+		}
+		assertThat(output).containsOnlyOnce("The maxmemory-policy of Redis could not be read").contains("NOPERM");
+	}
+
+	@Test
+	void warnsIfTheServerIsDownWhenItWarmsUp(CapturedOutput output) {
+		redis.stop();
+		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.connect(),
+				Duration.ofSeconds(10))) {
+			connection.warmUp(Duration.ofSeconds(10));
+		}
+		redis.start();
+		assertThat(output).containsOnlyOnce("Redis was not reachable while the application started")
+			.contains("Connection refused");
+	}
+
 	private static void ping(DedicatedRedisConnections connections) {
 		String unused = connections.useShared((shared) -> shared.await(shared.commands().ping()));
 	}
@@ -214,6 +260,20 @@ class IdempotencyRedisConnectionIntegrationTests {
 		try (RedisConnection connection = redis.connect().getConnection()) {
 			connection.execute(name, bytes);
 		}
+	}
+
+	private void warmUp() {
+		IdempotencyRedisConnection.shared(this.factory).warmUp(Duration.ofMinutes(1));
+	}
+
+	private void setPolicy(String policy) {
+		try (RedisConnection connection = this.factory.getConnection()) {
+			connection.serverCommands().setConfig("maxmemory-policy", policy);
+		}
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.US_ASCII);
 	}
 
 }

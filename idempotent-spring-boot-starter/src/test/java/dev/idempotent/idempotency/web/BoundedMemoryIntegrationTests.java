@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
+import dev.idempotent.idempotency.web.HostileBodiesIntegrationTests.HostileJson;
 import dev.idempotent.testing.ForkedApplication;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;

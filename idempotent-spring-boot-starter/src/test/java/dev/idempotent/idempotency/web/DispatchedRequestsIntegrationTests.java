@@ -49,7 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Requests that reach their handler in another dispatch of the container than the first
  * one, or are dispatched again behind it.
  */
-class DispatchedRequestsIntegrationTests extends OnTomcatAndJetty {
+class DispatchedRequestsIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

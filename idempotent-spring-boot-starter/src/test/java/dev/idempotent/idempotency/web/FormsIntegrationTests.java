@@ -57,7 +57,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 /**
  * Both the fingerprint and the handler read forms and uploads.
  */
-class FormsIntegrationTests extends OnTomcatAndJetty {
+class FormsIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

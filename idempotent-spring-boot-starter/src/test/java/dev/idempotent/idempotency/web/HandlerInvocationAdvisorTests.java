@@ -3,22 +3,24 @@ package dev.idempotent.idempotency.web;
 import java.lang.reflect.Method;
 
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.web.ProxiedControllers.Feedback;
-import dev.idempotent.idempotency.web.ProxiedControllers.FinalOrders;
-import dev.idempotent.idempotency.web.ProxiedControllers.MoreOrders;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrderService;
-import dev.idempotent.idempotency.web.ProxiedControllers.Orders;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersOfAnInterface;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersRecord;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAFinalMethod;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAMethodOfAnotherPackage;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAPrivateConstructor;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAPrivateExceptionHandler;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAPrivateHandler;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAnInheritedFinalMethod;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithFinalPrivates;
-import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithoutMapping;
-import dev.idempotent.idempotency.web.ProxiedControllers.SealedOrders;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.Feedback;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.FinalOrders;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.MoreOrders;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrderService;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.Orders;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersOfAnInterface;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersRecord;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersWithAFinalMethod;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersWithAMethodOfAnotherPackage;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersWithAPrivateConstructor;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersWithAPrivateExceptionHandler;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersWithAPrivateHandler;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersWithAnInheritedFinalMethod;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersWithFinalPrivates;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.OrdersWithoutMapping;
+import dev.idempotent.idempotency.web.HandlerInvocationAdvisorTests.ProxiedControllers.SealedOrders;
+import dev.idempotent.testing.PackagePrivateMethod;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,6 +28,9 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.SimpleTraceInterceptor;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.PostMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -119,6 +124,205 @@ class HandlerInvocationAdvisorTests {
 		factory.setProxyTargetClass(true);
 		factory.addAdvisor(this.advisor);
 		return (Orders) factory.getProxy();
+	}
+
+	/**
+	 * Controllers that can be proxied, and those that cannot.
+	 */
+	static final class ProxiedControllers {
+
+		private ProxiedControllers() {
+		}
+
+		@Controller
+		@SuppressWarnings("UnusedMethod")
+		static class OrdersWithAPrivateHandler extends Orders {
+
+			@PostMapping("/private")
+			private String placePrivately() {
+				return "placed";
+			}
+
+		}
+
+		@Controller
+		@SuppressWarnings("UnusedMethod")
+		static class OrdersWithAPrivateExceptionHandler extends Orders {
+
+			@ExceptionHandler
+			private String answer(IllegalStateException ex) {
+				return "failed: " + ex.getMessage();
+			}
+
+		}
+
+		@Controller
+		static class OrdersWithAMethodOfAnotherPackage extends PackagePrivateMethod {
+
+			@Idempotent
+			@PostMapping
+			String place() {
+				return "placed";
+			}
+
+		}
+
+		@Controller
+		static class Orders {
+
+			@Idempotent
+			@PostMapping
+			String place() {
+				return "placed";
+			}
+
+			String list() {
+				return "";
+			}
+
+		}
+
+		@Controller
+		static class MoreOrders extends Orders {
+
+			@Override
+			String place() {
+				return "more";
+			}
+
+		}
+
+		@Controller
+		interface OrdersApi {
+
+			@Idempotent
+			@PostMapping
+			void place();
+
+		}
+
+		@Controller
+		static class OrdersOfAnInterface implements OrdersApi {
+
+			@Override
+			public void place() {
+			}
+
+		}
+
+		@Controller
+		static class OrdersWithFinalPrivates {
+
+			@Idempotent
+			@PostMapping
+			void place() {
+				check();
+			}
+
+			private final void check() {
+			}
+
+			static final void log() {
+			}
+
+		}
+
+		@Controller
+		static final class FinalOrders {
+
+			@Idempotent
+			@PostMapping
+			void place() {
+			}
+
+		}
+
+		@Controller
+		record OrdersRecord() {
+
+			@Idempotent
+			@PostMapping
+			void place() {
+			}
+
+		}
+
+		@Controller
+		static class OrdersWithAFinalMethod {
+
+			@Idempotent
+			@PostMapping
+			void place() {
+			}
+
+			final void list() {
+			}
+
+		}
+
+		@Controller
+		static class OrdersWithAnInheritedFinalMethod extends OrdersWithAFinalMethod {
+
+			@Override
+			void place() {
+			}
+
+		}
+
+		@Controller
+		static sealed class SealedOrders permits LastOrders {
+
+			@Idempotent
+			@PostMapping
+			void place() {
+			}
+
+		}
+
+		@Controller
+		static final class LastOrders extends SealedOrders {
+
+		}
+
+		@Controller
+		static class OrdersWithAPrivateConstructor {
+
+			private OrdersWithAPrivateConstructor() {
+			}
+
+			@Idempotent
+			@PostMapping
+			void place() {
+			}
+
+		}
+
+		@Controller
+		static class Feedback {
+
+			void give() {
+			}
+
+		}
+
+		static class OrderService {
+
+			@Idempotent
+			@PostMapping
+			void place() {
+			}
+
+		}
+
+		@Controller
+		static class OrdersWithoutMapping {
+
+			@Idempotent
+			void place() {
+			}
+
+		}
+
 	}
 
 }

@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Handlers of one URL that a mapping of the application tells apart by what is not
  * compared.
  */
-class HandlersOfOneUrlIntegrationTests extends OnTomcatAndJetty {
+class HandlersOfOneUrlIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Controllers that are records or final classes, whose methods no proxy can watch.
  */
-class HandlersWithoutProxyIntegrationTests extends OnTomcatAndJetty {
+class HandlersWithoutProxyIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Interceptors of an application stand before the claim of a key, its refusals and its
  * replays, and outside the transaction of the handler.
  */
-class InterceptorsIntegrationTests extends OnTomcatAndJetty {
+class InterceptorsIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

@@ -1,9 +1,15 @@
 package dev.idempotent.idempotency.web;
 
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Stream;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.mock.web.MockHttpServletRequest;
 
@@ -86,10 +92,39 @@ class KeyHeaderTests {
 			.withMessageNotContaining("secret");
 	}
 
+	static Stream<byte[]> seeds() {
+		return Stream
+			.of("", "8e03978e-40d5", "\"8e03978e-40d5\"", "\"a\\\"b\\\\c\"", "\"open", "a\"b", "\"a\";v=1", "a,b",
+					"\"a,b\"", "k".repeat(256), '"' + "\\\"".repeat(255) + '"', "a\r\n b", "\u00e9")
+			.map((seed) -> seed.getBytes(StandardCharsets.ISO_8859_1));
+	}
+
+	@MethodSource("seeds")
+	@FuzzTest(maxDuration = "10m")
+	void readsAnyKeyTheSameBareAndQuotedOrRefusesIt(byte[] value) {
+		String key = read(new String(value, StandardCharsets.ISO_8859_1));
+		if (key != null) {
+			assertThat(key).matches("[ -~]{1,255}");
+			assertThat(read('"' + key.replaceAll("[\"\\\\]", "\\\\$0") + '"')).isEqualTo(key);
+			boolean needsQuotes = key.startsWith("\"") || key.contains(",") || key.contains(" ");
+			assertThat(needsQuotes ? key : read(key)).isEqualTo(key);
+		}
+	}
+
 	private static MockHttpServletRequest requestWith(String value) {
 		MockHttpServletRequest request = new MockHttpServletRequest();
 		request.addHeader("Idempotency-Key", value);
 		return request;
+	}
+
+	private @Nullable String read(String value) {
+		try {
+			return this.header.read(requestWith(value));
+		}
+		catch (RefusedRequestException ex) {
+			assertThat(ex.problem()).isEqualTo(Problem.KEY_MALFORMED);
+			return null;
+		}
 	}
 
 }

@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Handlers that are mapped after the start, which has checked the others.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class LateHandlersIntegrationTests extends OnTomcatAndJetty {
+class LateHandlersIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

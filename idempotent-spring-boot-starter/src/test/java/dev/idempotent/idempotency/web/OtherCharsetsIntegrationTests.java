@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Requests whose texts differ are different requests, in whichever charset the
  * application reads them: none gets the response to the other.
  */
-class OtherCharsetsIntegrationTests extends OnTomcatAndJetty {
+class OtherCharsetsIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	private static final String FORM = "application/x-www-form-urlencoded";
 

@@ -54,7 +54,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Other code that handles a request whose method and path match an annotated handler:
  * what it answers is true.
  */
-class OtherHandlersIntegrationTests extends OnTomcatAndJetty {
+class OtherHandlersIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

@@ -33,8 +33,8 @@ import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.WebApplicationContext;
-import org.springframework.web.method.HandlerTypePredicate;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.method.HandlerTypePredicate;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerMapping;
@@ -50,7 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Ways to an annotated handler other than a request to the first mapping: each needs a
  * key, or does not run the handler.
  */
-class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
+class OtherMappingsIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The problem responses of an application that documents their types, and that stores
  * errors.
  */
-class ProblemResponsesIntegrationTests extends OnTomcatAndJetty {
+class ProblemResponsesIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	private static final String BASE_URI = "https://docs.example.com/problems#";
 

@@ -7,6 +7,8 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.idempotency.Race;
+import dev.idempotent.idempotency.StoredKey;
+import dev.idempotent.idempotency.redis.RedisValues;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
@@ -27,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Requests during and after faults of the network or of Redis.
+ * Requests during and after faults and outages of Redis or of the network.
  */
 @Timeout(180)
 class StoreFaultsIntegrationTests {
@@ -186,6 +188,30 @@ class StoreFaultsIntegrationTests {
 		}
 	}
 
+	@Test
+	void startsAndRefusesRequestsWithoutAStore() {
+		redis.stop();
+		try (WebApplication application = start("reject")) {
+			assertThat(application.post("/answers/200", "", KEY, this.key).statusCode()).isEqualTo(503);
+			redis.start();
+			await().untilAsserted(
+					() -> assertThat(application.post("/answers/200", "", KEY, this.key).statusCode()).isEqualTo(200));
+		}
+	}
+
+	@Test
+	void runsUnprotectedUnderProceedAndStoresTheResponseLater() {
+		try (WebApplication application = start("proceed")) {
+			redis.stop();
+			assertThat(text(application.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1");
+
+			redis.start();
+			RedisValues values = new RedisValues(redis.connect());
+			await().until(() -> values.states().equals(List.of(StoredKey.State.COMPLETED)));
+			assertThat(text(application.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1");
+		}
+	}
+
 	private HttpResponse<byte[]> post(String path, String key) {
 		return application.post(path, "", KEY, key);
 	}
@@ -210,6 +236,11 @@ class StoreFaultsIntegrationTests {
 		long start = System.nanoTime();
 		step.run();
 		return Duration.ofNanos(System.nanoTime() - start);
+	}
+
+	private static WebApplication start(String onStoreFailure) {
+		return WebApplication.start(OperationsApplication.class, redis,
+				"idempotent.on-store-failure=" + onStoreFailure);
 	}
 
 }

@@ -10,9 +10,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import dev.idempotent.testing.Ports;
+import kafka.Kafka;
 import org.apache.kafka.metadata.storage.Formatter;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import org.springframework.util.Assert;
 
 /**
@@ -80,7 +84,7 @@ public final class KafkaServer {
 		String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
 		try {
 			this.process = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-Xmx256m",
-					"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath, KafkaServerMain.class.getName(),
+					"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath, Main.class.getName(),
 					settingsFile().toString())
 				.redirectErrorStream(true)
 				.redirectOutput(ProcessBuilder.Redirect.appendTo(this.folder.resolve("server.log").toFile()))
@@ -141,6 +145,40 @@ public final class KafkaServer {
 
 	private Path settingsFile() {
 		return this.folder.resolve("server.properties");
+	}
+
+	/**
+	 * Runs Kafka's server until the process that started it has ended.
+	 */
+	static final class Main {
+
+		private Main() {
+		}
+
+		/**
+		 * Starts the server.
+		 * @param arguments the file with its settings
+		 */
+		public static void main(String[] arguments) {
+			((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.WARN);
+			Thread end = new Thread(Main::endWithParent, "parent");
+			end.setDaemon(true);
+			end.start();
+			Kafka.main(arguments);
+		}
+
+		private static void endWithParent() {
+			try {
+				while (System.in.read() >= 0) {
+					// Its end is the end of the parent.
+				}
+			}
+			catch (IOException ex) {
+				// So is this.
+			}
+			Runtime.getRuntime().halt(0);
+		}
+
 	}
 
 }

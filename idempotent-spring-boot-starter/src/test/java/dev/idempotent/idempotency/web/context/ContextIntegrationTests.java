@@ -5,6 +5,7 @@ import java.util.UUID;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.redis.RedisValues;
+import dev.idempotent.idempotency.web.context.Sightings.Sighting;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.web.context.Sightings.Sighting;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;

@@ -12,8 +12,10 @@ import jakarta.servlet.http.HttpFilter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.MDC;
 import org.springframework.web.servlet.AsyncHandlerInterceptor;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -83,6 +85,32 @@ class Sightings extends HttpFilter implements AsyncHandlerInterceptor {
 				IdempotencyContext.bind(null);
 			}
 		}
+	}
+
+	/**
+	 * The context bound to a thread.
+	 */
+	record Sighting(Thread thread, @Nullable IdempotencyContext context, @Nullable String logged) {
+
+		static Sighting here() {
+			return new Sighting(Thread.currentThread(), IdempotencyContext.current(), MDC.get("idempotency"));
+		}
+
+		boolean isClean() {
+			return this.context == null && this.logged == null;
+		}
+
+		/**
+		 * The context, which the log names as well.
+		 */
+		IdempotencyContext bound() {
+			if (this.context == null) {
+				throw new AssertionError("No context is bound to " + this.thread);
+			}
+			assertThat(this.logged).isEqualTo(this.context.key().digest());
+			return this.context;
+		}
+
 	}
 
 }

@@ -1,11 +1,17 @@
 package dev.idempotent.idempotency.web.context;
 
 import java.net.http.HttpResponse;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.OnPending;
+import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -16,6 +22,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -79,6 +90,60 @@ class TransactionContextIntegrationTests {
 	@Configuration(proxyBeanMethods = false)
 	@Import({ ContextApplication.class, TransactionHandlers.class })
 	static class TransactionApplication {
+
+	}
+
+	/**
+	 * Handlers that respond with the token of the record in their transaction.
+	 */
+	@RestController
+	static class TransactionHandlers {
+
+		private final Sightings sightings;
+
+		private final JdbcTemplate database;
+
+		private final Gate gate = new Gate();
+
+		private final AtomicBoolean begun = new AtomicBoolean();
+
+		TransactionHandlers(Sightings sightings, JdbcTemplate database) {
+			this.sightings = sightings;
+			this.database = database;
+		}
+
+		Gate gate() {
+			return this.gate;
+		}
+
+		@PostMapping("/in-transaction")
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		String inTransaction() {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+				@Override
+				public void afterCommit() {
+					TransactionHandlers.this.sightings.note("after commit");
+				}
+			});
+			return tokenOnRecord();
+		}
+
+		@PostMapping("/fails-at-first")
+		@Idempotent(guarantee = Guarantee.TRANSACTION, onPending = OnPending.WAIT)
+		String failsAtFirst() throws InterruptedException {
+			if (this.begun.compareAndSet(false, true)) {
+				this.gate.pass();
+				throw new IllegalStateException("The first run went wrong");
+			}
+			return tokenOnRecord();
+		}
+
+		private String tokenOnRecord() {
+			this.sightings.note("handler");
+			IdempotencyContext context = Objects.requireNonNull(IdempotencyContext.current());
+			return Objects.requireNonNull(this.database.queryForObject(
+					"select token from idempotency_record where key_digest = ?", String.class, context.key().digest()));
+		}
 
 	}
 

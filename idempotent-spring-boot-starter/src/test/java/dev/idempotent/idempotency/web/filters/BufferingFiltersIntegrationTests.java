@@ -5,8 +5,8 @@ import java.util.List;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.web.AbstractTomcatAndJettyTests;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
-import dev.idempotent.idempotency.web.OnTomcatAndJetty;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Filters before and behind the library's filter that keep the body of a response until
  * their chain returns.
  */
-class BufferingFiltersIntegrationTests extends OnTomcatAndJetty {
+class BufferingFiltersIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

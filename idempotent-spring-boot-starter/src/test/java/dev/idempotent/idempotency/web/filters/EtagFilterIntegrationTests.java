@@ -6,7 +6,7 @@ import java.net.http.HttpResponse;
 import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.web.OnTomcatAndJetty;
+import dev.idempotent.idempotency.web.AbstractTomcatAndJettyTests;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Responses behind Spring's filter for ETags, which keeps them until its chain returns.
  */
-class EtagFilterIntegrationTests extends OnTomcatAndJetty {
+class EtagFilterIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

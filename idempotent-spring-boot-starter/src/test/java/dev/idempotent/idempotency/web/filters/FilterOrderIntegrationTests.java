@@ -3,6 +3,9 @@ package dev.idempotent.idempotency.web.filters;
 import java.net.http.HttpResponse;
 import java.util.UUID;
 
+import dev.idempotent.idempotency.web.filters.FilteredApplication.AnswerFilter;
+import dev.idempotent.idempotency.web.filters.FilteredApplication.ApiKeyFilter;
+import dev.idempotent.idempotency.web.filters.FilteredApplication.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;

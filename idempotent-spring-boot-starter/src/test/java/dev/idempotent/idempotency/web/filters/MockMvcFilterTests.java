@@ -1,6 +1,8 @@
 package dev.idempotent.idempotency.web.filters;
 
 import dev.idempotent.autoconfigure.test.AutoConfigureIdempotency;
+import dev.idempotent.idempotency.web.filters.FilteredApplication.ApiKeyFilter;
+import dev.idempotent.idempotency.web.filters.FilteredApplication.Gate;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;

@@ -8,14 +8,18 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.web.OnTomcatAndJetty;
-import dev.idempotent.testing.WebApplication;
+import dev.idempotent.idempotency.web.AbstractTomcatAndJettyTests;
 import jakarta.servlet.Filter;
+import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * A replay has the headers of the handler and those of the filters, each once.
  */
-class ReplayedHeadersIntegrationTests extends OnTomcatAndJetty {
+class ReplayedHeadersIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {
@@ -155,6 +159,69 @@ class ReplayedHeadersIntegrationTests extends OnTomcatAndJetty {
 				.header("X-Frame", "inner")
 				.header("X-Same", "same")
 				.body("run " + this.runs.incrementAndGet());
+		}
+
+	}
+
+	/**
+	 * Compresses the body if its content type is text, as such filters do.
+	 */
+	static class ZippingResponse extends HttpServletResponseWrapper {
+
+		private boolean zips;
+
+		private @Nullable GZIPOutputStream zipped;
+
+		ZippingResponse(HttpServletResponse response) {
+			super(response);
+		}
+
+		@Override
+		public void setContentType(String type) {
+			super.setContentType(type);
+			if (type.startsWith("text/") && !this.zips) {
+				this.zips = true;
+				addHeader("Vary", "Accept-Encoding");
+				addHeader("Content-Encoding", "gzip");
+			}
+		}
+
+		@Override
+		public void setContentLength(int length) {
+			// The compressed length is different.
+		}
+
+		@Override
+		public ServletOutputStream getOutputStream() throws IOException {
+			if (!this.zips) {
+				return super.getOutputStream();
+			}
+			GZIPOutputStream out = new GZIPOutputStream(super.getOutputStream());
+			this.zipped = out;
+			return new ServletOutputStream() {
+
+				@Override
+				public boolean isReady() {
+					return true;
+				}
+
+				@Override
+				public void setWriteListener(WriteListener listener) {
+					throw new IllegalStateException();
+				}
+
+				@Override
+				public void write(int b) throws IOException {
+					out.write(b);
+				}
+
+			};
+		}
+
+		void finish() throws IOException {
+			if (this.zipped != null) {
+				this.zipped.finish();
+			}
 		}
 
 	}

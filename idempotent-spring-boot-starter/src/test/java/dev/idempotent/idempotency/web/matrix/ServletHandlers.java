@@ -2,14 +2,27 @@ package dev.idempotent.idempotency.web.matrix;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletResponse;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 /**
  * Handlers that write to the servlet response themselves.
@@ -122,6 +135,136 @@ class ServletHandlers {
 	void unstatedLength(@PathVariable int length, HttpServletResponse response) throws IOException {
 		response.getOutputStream().write(new byte[length / 2]);
 		response.getOutputStream().write(new byte[length - length / 2]);
+	}
+
+	/**
+	 * Handlers whose response is meant to be read as it arrives.
+	 */
+	@RestController
+	static class Streams {
+
+		private final AsyncTaskExecutor executor;
+
+		Streams(AsyncTaskExecutor executor) {
+			this.executor = executor;
+		}
+
+		@PostMapping("/streaming-body")
+		@Idempotent
+		StreamingResponseBody streamingBody() {
+			return (out) -> out.write("streamed".getBytes(StandardCharsets.US_ASCII));
+		}
+
+		@PostMapping("/streaming-body/entity")
+		@Idempotent
+		ResponseEntity<StreamingResponseBody> streamingEntity() {
+			return ResponseEntity.accepted()
+				.contentType(MediaType.TEXT_PLAIN)
+				.body((out) -> out.write("streamed".getBytes(StandardCharsets.US_ASCII)));
+		}
+
+		@PostMapping("/sse")
+		@Idempotent
+		SseEmitter sse() {
+			return sendAll(new SseEmitter(), List.of("one", "two"));
+		}
+
+		@PostMapping("/emitter")
+		@Idempotent
+		ResponseBodyEmitter emitter() {
+			return sendAll(new ResponseBodyEmitter(), List.of("one", "two"));
+		}
+
+		@PostMapping("/emitter/ndjson")
+		@Idempotent
+		ResponseEntity<ResponseBodyEmitter> ndjsonEmitter() {
+			return ResponseEntity.ok()
+				.contentType(MediaType.APPLICATION_NDJSON)
+				.body(sendAll(new ResponseBodyEmitter(), List.of("{}\n", "{}\n")));
+		}
+
+		@PostMapping("/events")
+		@Idempotent
+		void eventsByHand(HttpServletResponse response) throws IOException {
+			response.setContentType(MediaType.TEXT_EVENT_STREAM_VALUE);
+			response.getWriter().write("data: by hand\n\n");
+		}
+
+		private <E extends ResponseBodyEmitter> E sendAll(E emitter, List<String> items) {
+			this.executor.execute(() -> {
+				try {
+					for (String item : items) {
+						emitter.send(item);
+					}
+					emitter.complete();
+				}
+				catch (IOException ex) {
+					throw new UncheckedIOException(ex);
+				}
+			});
+			return emitter;
+		}
+
+	}
+
+	/**
+	 * Handlers that end with an error status or an exception.
+	 */
+	@RestController
+	static class Failures {
+
+		@PostMapping("/entity/{status}")
+		@Idempotent
+		ResponseEntity<String> entity(@PathVariable int status) {
+			return ResponseEntity.status(status).header("X-Status", String.valueOf(status)).body("answer");
+		}
+
+		@PostMapping("/send-error/{status}")
+		@Idempotent
+		void sendError(@PathVariable int status, HttpServletResponse response) throws IOException {
+			response.setHeader("X-Status", String.valueOf(status));
+			response.getWriter().write("discarded");
+			response.sendError(status);
+			response.getWriter().write("discarded");
+		}
+
+		@PostMapping("/throw-status/{status}")
+		@Idempotent
+		void throwStatus(@PathVariable int status) {
+			throw new ResponseStatusException(HttpStatus.valueOf(status), "with a reason");
+		}
+
+		@PostMapping("/throw-handled")
+		@Idempotent
+		void throwHandled() {
+			throw new UnsupportedOperationException("handled");
+		}
+
+		@PostMapping("/throw")
+		@Idempotent
+		void throwUnhandled() {
+			throw new IllegalStateException("unhandled");
+		}
+
+		@PostMapping("/write-and-throw")
+		@Idempotent
+		void writeAndThrow(HttpServletResponse response) throws IOException {
+			response.setHeader("X-Before", "1");
+			response.getWriter().write("discarded");
+			throw new UncheckedIOException(new IOException("unhandled"));
+		}
+
+		@RestControllerAdvice
+		static class Advice {
+
+			@ExceptionHandler
+			ProblemDetail problem(UnsupportedOperationException ex) {
+				return ProblemDetail.forStatusAndDetail(HttpStatus.UNPROCESSABLE_CONTENT,
+						String.valueOf(ex.getMessage()));
+			}
+
+		}
+
 	}
 
 }

@@ -11,6 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.idempotency.Idempotent;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.FileSystemResource;
 import org.springframework.core.io.InputStreamResource;
@@ -20,6 +23,7 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PatchMapping;
@@ -29,6 +33,7 @@ import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.view.RedirectView;
 
 /**
  * Handlers that return a value for Spring MVC to write.
@@ -153,6 +158,93 @@ class ValueHandlers {
 	}
 
 	record Item(String name, int amount) {
+	}
+
+	/**
+	 * Handlers that redirect the client or forward the request.
+	 */
+	@Controller
+	static class Redirects {
+
+		@PostMapping("/redirect-view")
+		@Idempotent
+		RedirectView redirectView() {
+			return new RedirectView("/read?from=view");
+		}
+
+		@PostMapping("/redirect-name")
+		@Idempotent
+		String redirectName() {
+			return "redirect:/read";
+		}
+
+		@PostMapping("/send-redirect")
+		@Idempotent
+		void sendRedirect(HttpServletResponse response) throws IOException {
+			response.sendRedirect("/read?from=servlet");
+		}
+
+		@PostMapping("/write-and-redirect")
+		@Idempotent
+		void writeAndRedirect(HttpServletResponse response) throws IOException {
+			response.getWriter().write("before");
+			response.sendRedirect("/read");
+			response.getWriter().write("after");
+		}
+
+		@PostMapping("/redirect/{status}")
+		@Idempotent
+		void redirectWithStatus(@PathVariable int status, HttpServletResponse response) throws IOException {
+			response.setHeader("X-Before", "1");
+			response.sendRedirect("../read", status);
+			response.setHeader("X-After", "1");
+			response.setStatus(HttpServletResponse.SC_OK);
+		}
+
+		@PostMapping("/redirect-and-keep/{status}")
+		@Idempotent
+		void redirectAndKeepTheBody(@PathVariable int status, HttpServletResponse response) throws IOException {
+			response.getWriter().write("kept");
+			if (status == HttpServletResponse.SC_FOUND) {
+				response.sendRedirect("https://example.org/read", false);
+			}
+			else {
+				response.sendRedirect("read", status, false);
+			}
+		}
+
+		@PostMapping("/redirect-and-return")
+		@Idempotent
+		ResponseEntity<String> redirectAndReturn(HttpServletResponse response) throws IOException {
+			response.sendRedirect("/read");
+			return ResponseEntity.accepted().header("X-After", "1").body("not written");
+		}
+
+		@PostMapping("/forward-name/{handler}")
+		@Idempotent
+		String forwardName(HttpServletRequest request) {
+			return "forward:" + target(request);
+		}
+
+		@PostMapping("/forward-by-dispatcher/{handler}")
+		@Idempotent
+		void forwardByDispatcher(HttpServletRequest request, HttpServletResponse response)
+				throws ServletException, IOException {
+			request.getRequestDispatcher(target(request)).forward(request, response);
+		}
+
+		@PostMapping("/include")
+		@Idempotent
+		void include(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException {
+			response.getOutputStream().print("before ");
+			request.getRequestDispatcher("/text").include(request, response);
+			response.getOutputStream().print(" after");
+		}
+
+		private static String target(HttpServletRequest request) {
+			return request.getRequestURI().substring(request.getRequestURI().lastIndexOf('/'));
+		}
+
 	}
 
 }

@@ -5,7 +5,7 @@ import java.util.UUID;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.testing.WebApplication;
+import dev.idempotent.idempotency.web.transaction.Works.Troubled;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * A failed commit is answered as if the handler had thrown its exception.
  */
-class CommitFailuresIntegrationTests extends TransactionsOnTomcatAndJetty {
+class CommitFailuresIntegrationTests extends AbstractPostgresTransactionTests {
 
 	private static final String ORIGIN = "https://shop.example";
 
@@ -93,9 +93,9 @@ class CommitFailuresIntegrationTests extends TransactionsOnTomcatAndJetty {
 
 		private final Works works;
 
-		private final TroubledWorks troubled;
+		private final Troubled troubled;
 
-		CheckoutController(Works works, TroubledWorks troubled) {
+		CheckoutController(Works works, Troubled troubled) {
 			this.works = works;
 			this.troubled = troubled;
 		}
@@ -113,7 +113,7 @@ class CommitFailuresIntegrationTests extends TransactionsOnTomcatAndJetty {
 		}
 
 		@ExceptionHandler
-		ResponseEntity<String> soldOut(TroubledWorks.DeclinedException ex, HttpServletRequest request) {
+		ResponseEntity<String> soldOut(Troubled.DeclinedException ex, HttpServletRequest request) {
 			int rows = this.works.count(request.getParameter("name"));
 			return ResponseEntity.unprocessableContent().body("sold out, rows: " + rows);
 		}

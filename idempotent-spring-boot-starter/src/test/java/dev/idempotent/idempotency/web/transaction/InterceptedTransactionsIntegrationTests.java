@@ -9,7 +9,7 @@ import java.util.UUID;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.web.OnTomcatAndJetty;
+import dev.idempotent.idempotency.web.AbstractTomcatAndJettyTests;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -34,8 +34,8 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseBody;
-import org.springframework.web.method.HandlerTypePredicate;
 import org.springframework.web.filter.OncePerRequestFilter;
+import org.springframework.web.method.HandlerTypePredicate;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
@@ -48,7 +48,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Interceptors with a transaction of their own around the handler, wherever they stand.
  */
-class InterceptedTransactionsIntegrationTests extends OnTomcatAndJetty {
+class InterceptedTransactionsIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	private static final int CONNECTIONS = 4;
 

@@ -5,6 +5,7 @@ import java.util.Map;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.web.transaction.Works.Troubled;
 import dev.idempotent.testing.Gate;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -69,7 +70,7 @@ class RedirectingController {
 		work(end, name);
 		response.sendRedirect("/thanks", HttpServletResponse.SC_SEE_OTHER);
 		if (end.equals("throws-after")) {
-			throw new TroubledWorks.DeclinedException();
+			throw new Troubled.DeclinedException();
 		}
 	}
 
@@ -87,7 +88,7 @@ class RedirectingController {
 		work("commits", name);
 		response.sendError(status);
 		if (status == HttpServletResponse.SC_CREATED) {
-			throw new TroubledWorks.DeclinedException();
+			throw new Troubled.DeclinedException();
 		}
 	}
 
@@ -98,7 +99,7 @@ class RedirectingController {
 			public void beforeCommit(boolean readOnly) {
 				pass();
 				if (end.equals("fails")) {
-					throw new TroubledWorks.DeclinedException();
+					throw new Troubled.DeclinedException();
 				}
 				if (end.equals("breaks")) {
 					throw new IllegalStateException("The commit has failed");

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * A redirect is sent after the commit, or never.
  */
-class RedirectsIntegrationTests extends TransactionsOnTomcatAndJetty {
+class RedirectsIntegrationTests extends AbstractPostgresTransactionTests {
 
 	private final String name = "work-" + UUID.randomUUID();
 

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * By default Spring Security rejects error dispatches of unauthenticated callers: the
  * response that was to be stored is never sent.
  */
-class RefusedErrorPagesIntegrationTests extends TransactionsOnTomcatAndJetty {
+class RefusedErrorPagesIntegrationTests extends AbstractPostgresTransactionTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
+import dev.idempotent.idempotency.web.transaction.TransactionApplication.SlowErrorPage;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;

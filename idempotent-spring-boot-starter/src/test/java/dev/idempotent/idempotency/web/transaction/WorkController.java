@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.web.transaction.Works.Troubled;
 import dev.idempotent.testing.Gate;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -45,13 +46,13 @@ class WorkController {
 
 	private final Works works;
 
-	private final TroubledWorks troubled;
+	private final Troubled troubled;
 
 	private final AtomicInteger runs = new AtomicInteger();
 
 	private volatile @Nullable Gate gate;
 
-	WorkController(Works works, TroubledWorks troubled) {
+	WorkController(Works works, Troubled troubled) {
 		this.works = works;
 		this.troubled = troubled;
 	}
@@ -217,12 +218,12 @@ class WorkController {
 	static class Advice {
 
 		@ExceptionHandler
-		ResponseEntity<?> checked(TroubledWorks.CheckedException ex) {
+		ResponseEntity<?> checked(Troubled.CheckedException ex) {
 			return ResponseEntity.unprocessableContent().body(Map.of("checked", true));
 		}
 
 		@ExceptionHandler
-		ResponseEntity<?> declined(TroubledWorks.DeclinedException ex) {
+		ResponseEntity<?> declined(Troubled.DeclinedException ex) {
 			return ResponseEntity.status(402).body(Map.of("declined", true));
 		}
 
