@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 import dev.idempotent.aop.WatchedCall;
@@ -45,6 +46,18 @@ abstract class HandlerRun {
 			"applyArgumentValidation", "checkRequest");
 
 	private static final Logger logger = LoggerFactory.getLogger(HandlerRun.class);
+
+	/**
+	 * The run whose handler is called on this thread. The request that Spring MVC has
+	 * bound to it may have been replaced by other code.
+	 */
+	private static final ThreadLocal<@Nullable HandlerRun> CALLED = new ThreadLocal<>();
+
+	/**
+	 * The runs whose handler an adapter of the application calls, perhaps on another
+	 * thread.
+	 */
+	private static final Set<HandlerRun> CALLED_BY_OTHERS = ConcurrentHashMap.newKeySet();
 
 	private final IdempotencyContext context;
 
@@ -95,6 +108,45 @@ abstract class HandlerRun {
 	 */
 	static @Nullable HandlerRun of(ServletRequest request) {
 		return (HandlerRun) request.getAttribute(ATTRIBUTE);
+	}
+
+	/**
+	 * Returns the run whose handler is called on this thread, or {@code null}.
+	 */
+	static @Nullable HandlerRun called() {
+		return CALLED.get();
+	}
+
+	/**
+	 * Binds the run whose handler is called to this thread.
+	 * @param run the run, or {@code null} for none
+	 * @return what was bound before
+	 */
+	static @Nullable HandlerRun bindCalled(@Nullable HandlerRun run) {
+		HandlerRun before = CALLED.get();
+		if (run != null) {
+			CALLED.set(run);
+		}
+		else {
+			CALLED.remove();
+		}
+		return before;
+	}
+
+	/**
+	 * Records that an adapter calls the handler that is not known to do so on this
+	 * thread.
+	 */
+	final void calledByOther() {
+		CALLED_BY_OTHERS.add(this);
+	}
+
+	/**
+	 * Returns whether such an adapter may be the caller of a method.
+	 */
+	static boolean mayBeCalledByOther(Method entered) {
+		return !CALLED_BY_OTHERS.isEmpty() && CALLED_BY_OTHERS.stream()
+			.anyMatch((run) -> run.entry.entries() == 0 && run.awaitsEntryInto(entered));
 	}
 
 	/**
@@ -514,6 +566,7 @@ abstract class HandlerRun {
 	 */
 	final void close(ServletRequest request) {
 		this.phase = Phase.SETTLED;
+		CALLED_BY_OTHERS.remove(this);
 		request.removeAttribute(ATTRIBUTE);
 	}
 
