@@ -87,6 +87,12 @@ abstract class HandlerRun {
 	private volatile @Nullable Exception disconnect;
 
 	/**
+	 * Whether a filter or an interceptor has started asynchronous processing before, and
+	 * has not suspended the request: the handler cannot respond asynchronously then.
+	 */
+	private boolean asyncAround;
+
+	/**
 	 * Creates a run.
 	 * @param context the context of the acquired claim
 	 * @param handler the handler method, or {@code null} if it is not a method
@@ -166,6 +172,7 @@ abstract class HandlerRun {
 	 */
 	@Nullable IdempotencyContext open(HttpServletRequest request, BufferedResponse buffered) {
 		request.setAttribute(ATTRIBUTE, this);
+		this.asyncAround = request.isAsyncStarted();
 		this.response = buffered;
 		dispatchBegins(request);
 		return IdempotencyContext.bind(this.context);
@@ -220,6 +227,13 @@ abstract class HandlerRun {
 		finally {
 			dispatchEnds(request, buffered, returned, abandoned, request.getDispatcherType() == DispatcherType.FORWARD);
 		}
+	}
+
+	/**
+	 * Returns whether the handler responds asynchronously, and has not yet.
+	 */
+	final boolean isAsync(ServletRequest request) {
+		return request.isAsyncStarted() && !this.asyncAround;
 	}
 
 	/**
@@ -347,7 +361,7 @@ abstract class HandlerRun {
 	 */
 	void answered(HttpServletRequest request, HttpServletResponse response, @Nullable ModelAndView view) {
 		HttpStatusCode status = (view != null) ? view.getStatus() : null;
-		this.answer = request.isAsyncStarted() ? null
+		this.answer = isAsync(request) ? null
 				: Integer.valueOf((status != null) ? status.value() : response.getStatus());
 	}
 
@@ -500,7 +514,7 @@ abstract class HandlerRun {
 	 */
 	void sendErrorIfUnanswered(HttpServletRequest request, BufferedResponse response) throws IOException {
 		Exception failure = this.disconnect;
-		if (failure != null && !request.isAsyncStarted() && response.isUntouched()) {
+		if (failure != null && !isAsync(request) && response.isUntouched()) {
 			logger.error("A handler has failed because a connection was lost", failure);
 			response.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
 		}
