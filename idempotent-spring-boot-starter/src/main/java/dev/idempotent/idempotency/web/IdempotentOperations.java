@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -212,7 +213,7 @@ public final class IdempotentOperations {
 	 */
 	@Nullable Target findOutsideMvc(HttpServletRequest request) {
 		Table loaded = Objects.requireNonNull(this.table);
-		return loaded.requiresKey(request) ? loaded.required(null) : null;
+		return loaded.requiresKeyOutsideMvc(request) ? loaded.required(null) : null;
 	}
 
 	/**
@@ -691,20 +692,31 @@ public final class IdempotentOperations {
 		}
 
 		boolean requiresKey(HttpServletRequest request) {
-			if (this.rules.isEmpty() || CorsUtils.isPreFlightRequest(request)) {
-				return false;
-			}
-			PathContainer path = pathOf(request);
-			return path != null && this.rules.stream().anyMatch((rule) -> rule.matches(request.getMethod(), path));
+			return mayRequireKey(request)
+					&& requiresKey(request, () -> ServletRequestPathUtils.parse(request).pathWithinApplication());
 		}
 
-		private static @Nullable PathContainer pathOf(HttpServletRequest request) {
+		/**
+		 * Of a servlet that is not a dispatcher servlet, the path includes the one that
+		 * it is mapped to.
+		 */
+		boolean requiresKeyOutsideMvc(HttpServletRequest request) {
+			return requiresKey(request) || (mayRequireKey(request)
+					&& requiresKey(request, () -> PathContainer.parsePath(RequestAddress.path(request))));
+		}
+
+		private boolean mayRequireKey(HttpServletRequest request) {
+			return !this.rules.isEmpty() && !CorsUtils.isPreFlightRequest(request);
+		}
+
+		private boolean requiresKey(HttpServletRequest request, Supplier<PathContainer> path) {
 			try {
-				return ServletRequestPathUtils.parse(request).pathWithinApplication();
+				PathContainer parsed = path.get();
+				return this.rules.stream().anyMatch((rule) -> rule.matches(request.getMethod(), parsed));
 			}
 			catch (IllegalArgumentException ex) {
 				// A dispatcher servlet has refused such a path.
-				return null;
+				return false;
 			}
 		}
 
