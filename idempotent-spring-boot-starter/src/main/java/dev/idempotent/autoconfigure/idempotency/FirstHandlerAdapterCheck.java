@@ -9,6 +9,7 @@ import dev.idempotent.idempotency.web.IdempotentHandlerMapping;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -42,14 +43,24 @@ final class FirstHandlerAdapterCheck implements SmartInitializingSingleton, Appl
 	public void afterSingletonsInstantiated() {
 		check(this.context);
 		BeanFactoryUtils.beansOfTypeIncludingAncestors(this.context, DispatcherServlet.class, true, false)
-			.forEach((name, servlet) -> {
-				requireDetection(name, servlet, "detectAllHandlerAdapters",
-						"adapters, so that it would call @Idempotent handlers without a key.",
-						"setDetectAllHandlerAdapters");
-				requireDetection(name, servlet, "detectAllHandlerMappings",
-						"mappings, so that interceptors could close what the commit of an @Idempotent handler needs.",
-						"setDetectAllHandlerMappings");
+			.forEach(FirstHandlerAdapterCheck::requireDetection);
+		BeanFactoryUtils.beansOfTypeIncludingAncestors(this.context, ServletRegistrationBean.class, true, false)
+			.forEach((name, registration) -> {
+				if (registration.getServlet() instanceof DispatcherServlet servlet) {
+					requireDetection(name, servlet);
+				}
 			});
+	}
+
+	private static void requireDetection(String name, DispatcherServlet servlet) {
+		requireDetection(name, servlet, "detectAllHandlerAdapters",
+				"adapters, so that it would call @Idempotent handlers without a key.", "setDetectAllHandlerAdapters");
+		requireDetection(name, servlet, "detectAllHandlerMappings",
+				"mappings, so that interceptors could close what the commit of an @Idempotent handler needs.",
+				"setDetectAllHandlerMappings");
+		requireDetection(name, servlet, "detectAllHandlerExceptionResolvers",
+				"exception resolvers, so that work could be committed although its request has failed.",
+				"setDetectAllHandlerExceptionResolvers");
 	}
 
 	private static void requireDetection(String name, DispatcherServlet servlet, String property, String mistake,

@@ -140,6 +140,12 @@ final class HandlerInvocationAdvisor extends StaticMethodMatcherPointcutAdvisor 
 	 */
 	private void requireRun(Method method, @Nullable Object target) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
+		if ((request == null || !isInServlet(request)) && HandlerRun.mayBeCalledByOther(method)) {
+			throw new IllegalStateException("The @Idempotent method " + method + " was not run: a handler adapter of "
+					+ "the application has called it on a thread that does not have its request, so that it would not "
+					+ "be known whether it ran. Let the adapter call it on the thread of the request, or bind the "
+					+ "request to the other thread with RequestContextHolder.");
+		}
 		if (request == null || target == null || !isInServlet(request)) {
 			return;
 		}
@@ -176,6 +182,10 @@ final class HandlerInvocationAdvisor extends StaticMethodMatcherPointcutAdvisor 
 	}
 
 	private static @Nullable HandlerRun awaiting(Method method) {
+		HandlerRun called = HandlerRun.called();
+		if (called != null && called.awaitsEntryInto(method)) {
+			return called;
+		}
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
 		HandlerRun run = (request != null) ? HandlerRun.of(request) : null;
 		return (run != null && run.awaitsEntryInto(method)) ? run : null;

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 import dev.idempotent.aop.WatchedCall;
@@ -46,6 +47,18 @@ abstract class HandlerRun {
 
 	private static final Logger logger = LoggerFactory.getLogger(HandlerRun.class);
 
+	/**
+	 * The run whose handler is called on this thread. The request that Spring MVC has
+	 * bound to it may have been replaced by other code.
+	 */
+	private static final ThreadLocal<@Nullable HandlerRun> CALLED = new ThreadLocal<>();
+
+	/**
+	 * The runs whose handler an adapter of the application calls, perhaps on another
+	 * thread.
+	 */
+	private static final Set<HandlerRun> CALLED_BY_OTHERS = ConcurrentHashMap.newKeySet();
+
 	private final IdempotencyContext context;
 
 	private final @Nullable Handler handler;
@@ -74,6 +87,12 @@ abstract class HandlerRun {
 	private volatile @Nullable Exception disconnect;
 
 	/**
+	 * Whether a filter or an interceptor has started asynchronous processing before, and
+	 * has not suspended the request: the handler cannot respond asynchronously then.
+	 */
+	private boolean asyncAround;
+
+	/**
 	 * Creates a run.
 	 * @param context the context of the acquired claim
 	 * @param handler the handler method, or {@code null} if it is not a method
@@ -98,6 +117,45 @@ abstract class HandlerRun {
 	}
 
 	/**
+	 * Returns the run whose handler is called on this thread, or {@code null}.
+	 */
+	static @Nullable HandlerRun called() {
+		return CALLED.get();
+	}
+
+	/**
+	 * Binds the run whose handler is called to this thread.
+	 * @param run the run, or {@code null} for none
+	 * @return what was bound before
+	 */
+	static @Nullable HandlerRun bindCalled(@Nullable HandlerRun run) {
+		HandlerRun before = CALLED.get();
+		if (run != null) {
+			CALLED.set(run);
+		}
+		else {
+			CALLED.remove();
+		}
+		return before;
+	}
+
+	/**
+	 * Records that an adapter calls the handler that is not known to do so on this
+	 * thread.
+	 */
+	final void calledByOther() {
+		CALLED_BY_OTHERS.add(this);
+	}
+
+	/**
+	 * Returns whether such an adapter may be the caller of a method.
+	 */
+	static boolean mayBeCalledByOther(Method entered) {
+		return !CALLED_BY_OTHERS.isEmpty() && CALLED_BY_OTHERS.stream()
+			.anyMatch((run) -> run.entry.entries() == 0 && run.awaitsEntryInto(entered));
+	}
+
+	/**
 	 * Gives up the key of a run that has not begun.
 	 */
 	abstract void abandon();
@@ -114,6 +172,7 @@ abstract class HandlerRun {
 	 */
 	@Nullable IdempotencyContext open(HttpServletRequest request, BufferedResponse buffered) {
 		request.setAttribute(ATTRIBUTE, this);
+		this.asyncAround = request.isAsyncStarted();
 		this.response = buffered;
 		dispatchBegins(request);
 		return IdempotencyContext.bind(this.context);
@@ -168,6 +227,13 @@ abstract class HandlerRun {
 		finally {
 			dispatchEnds(request, buffered, returned, abandoned, request.getDispatcherType() == DispatcherType.FORWARD);
 		}
+	}
+
+	/**
+	 * Returns whether the handler responds asynchronously, and has not yet.
+	 */
+	final boolean isAsync(ServletRequest request) {
+		return request.isAsyncStarted() && !this.asyncAround;
 	}
 
 	/**
@@ -296,7 +362,7 @@ abstract class HandlerRun {
 	 */
 	void answered(HttpServletRequest request, HttpServletResponse response, @Nullable ModelAndView view) {
 		HttpStatusCode status = (view != null) ? view.getStatus() : null;
-		this.answer = request.isAsyncStarted() ? null
+		this.answer = isAsync(request) ? null
 				: Integer.valueOf((status != null) ? status.value() : response.getStatus());
 	}
 
@@ -450,7 +516,7 @@ abstract class HandlerRun {
 	 */
 	void sendErrorIfUnanswered(HttpServletRequest request, BufferedResponse response) throws IOException {
 		Exception failure = this.disconnect;
-		if (failure != null && !request.isAsyncStarted() && response.isUntouched()) {
+		if (failure != null && !isAsync(request) && response.isUntouched()) {
 			logger.error("A handler has failed because a connection was lost", failure);
 			response.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
 		}
@@ -516,6 +582,7 @@ abstract class HandlerRun {
 	 */
 	final void close(ServletRequest request) {
 		this.phase = Phase.SETTLED;
+		CALLED_BY_OTHERS.remove(this);
 		request.removeAttribute(ATTRIBUTE);
 	}
 

@@ -40,7 +40,7 @@ final class IdempotencyErrorFilter implements Filter {
 		}
 		finally {
 			HandlerRun open = HandlerRun.of(request);
-			if (open != null && (asyncBefore || !request.isAsyncStarted())) {
+			if (open != null && (asyncBefore || !open.isAsync(request))) {
 				int status = statusOf(request, (HttpServletResponse) response);
 				if (errorPage) {
 					open.settleWithoutErrorPage((HttpServletRequest) request, status);

@@ -111,6 +111,7 @@ public final class IdempotentHandlerAdapter implements HandlerAdapter, HandlerEx
 
 	private @Nullable ModelAndView call(HandlerRun run, HandlerAdapter adapter, HttpServletRequest request,
 			HttpServletResponse response, Object handler) throws Exception {
+		HandlerRun before = HandlerRun.bindCalled(run);
 		try {
 			if (HandlerRun.isResultDispatched(request)) {
 				run.resultHandled();
@@ -134,6 +135,9 @@ public final class IdempotentHandlerAdapter implements HandlerAdapter, HandlerEx
 			run.callFailed(new ServletException(ex));
 			throw ex;
 		}
+		finally {
+			HandlerRun.bindCalled(before);
+		}
 	}
 
 	private void recordCall(HandlerRun run, HandlerAdapter adapter, Object handler) {
@@ -147,6 +151,9 @@ public final class IdempotentHandlerAdapter implements HandlerAdapter, HandlerEx
 						+ "proxied have the method.");
 			}
 			run.handlerCalled(method, advised, watched);
+			if (watched && !callsOnce(adapter)) {
+				run.calledByOther();
+			}
 		}
 		else {
 			run.handlerCalled();

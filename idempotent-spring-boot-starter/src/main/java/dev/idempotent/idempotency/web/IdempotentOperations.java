@@ -13,9 +13,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Cancels;
@@ -190,7 +192,7 @@ public final class IdempotentOperations {
 		Table loaded = Objects.requireNonNull(this.table);
 		HandlerMethod method = (handler instanceof HandlerMethod known) ? known : null;
 		Target target = (method != null && loaded.isAnnotated(method)) ? loaded.annotated(method, request)
-				: loaded.requiresKey(request) ? loaded.required(method) : null;
+				: loaded.requiresKey(request) ? loaded.required(method, request) : null;
 		if (target != null) {
 			request.setAttribute(RequestFingerprinter.SELECTION, loaded.selectionOf(handler, mapping, request));
 		}
@@ -211,7 +213,7 @@ public final class IdempotentOperations {
 	 */
 	@Nullable Target findOutsideMvc(HttpServletRequest request) {
 		Table loaded = Objects.requireNonNull(this.table);
-		return loaded.requiresKey(request) ? loaded.required(null) : null;
+		return loaded.requiresKeyOutsideMvc(request) ? loaded.required(null) : null;
 	}
 
 	/**
@@ -254,6 +256,13 @@ public final class IdempotentOperations {
 		private static final String ANY_METHOD = "*";
 
 		/**
+		 * The handlers of the actuator's endpoints are no beans, and each has a path of
+		 * its own.
+		 */
+		private static final String ENDPOINT = "org.springframework.boot.webmvc.actuate.endpoint.web."
+				+ "AbstractWebMvcEndpointHandlerMapping$OperationHandler";
+
+		/**
 		 * Predicates of functional endpoints are not compared, as documented.
 		 */
 		private static final Set<Class<?>> FOUND_BY_PATH = Set.of(BeanNameUrlHandlerMapping.class,
@@ -284,6 +293,12 @@ public final class IdempotentOperations {
 		 * What selects each handler beside path and method.
 		 */
 		private final Map<Handler, Set<String>> conditions = new ConcurrentHashMap<>();
+
+		/**
+		 * The beans that custom conditions select, which are not compared, by the handler
+		 * method that they share.
+		 */
+		private final Map<Handler, Set<String>> selectedBeans = new ConcurrentHashMap<>();
 
 		/**
 		 * The handlers that were mapped after the start.
@@ -327,16 +342,29 @@ public final class IdempotentOperations {
 			if (!others.stream().allMatch(Table::tellsItsMethods)) {
 				this.methods.add(ANY_METHOD);
 			}
-			mappings.forEach((mapping) -> mapping.getHandlerMethods()
-				.forEach((pattern, method) -> addConditions(pattern, Handler.of(method))));
+			mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach(this::addConditions));
 			loadAnnotated(mappings);
 			pairCancels();
 			checkRequired(mappings);
 		}
 
-		private void addConditions(RequestMappingInfo pattern, Handler handler) {
+		private void addConditions(RequestMappingInfo pattern, HandlerMethod method) {
+			Handler handler = Handler.of(method);
 			this.conditions.computeIfAbsent(handler, (key) -> new ConcurrentSkipListSet<>())
 				.add(conditionsOf(pattern, handler));
+			if (pattern.getCustomCondition() != null) {
+				this.selectedBeans.computeIfAbsent(handler, (key) -> ConcurrentHashMap.newKeySet()).add(beanOf(method));
+			}
+		}
+
+		/**
+		 * Returns the name of the bean of a handler, or what identifies the object in
+		 * this process.
+		 */
+		private static String beanOf(HandlerMethod method) {
+			HandlerMethod declared = method.getResolvedFromHandlerMethod();
+			Object bean = (declared != null) ? declared.getBean() : method.getBean();
+			return (bean instanceof String name) ? name : ObjectUtils.identityToString(bean);
 		}
 
 		/**
@@ -357,6 +385,12 @@ public final class IdempotentOperations {
 						"is mapped several times with different conditions (parameters, headers, media types or "
 								+ "versions), so that requests to one mapping could get responses of another",
 						"Map a method of its own with each condition.", null);
+			}
+			if (this.selectedBeans.getOrDefault(handler, Set.of()).size() > 1) {
+				throw OperationSettings.mistake(handler.describe(),
+						"is mapped for several beans with custom conditions, so that requests to one bean could get "
+								+ "responses of another",
+						"Map a class of its own with each condition.", null);
 			}
 			return known.iterator().next();
 		}
@@ -387,10 +421,7 @@ public final class IdempotentOperations {
 
 		private void addName(HandlerMethod method, IdempotentOperation operation) {
 			if (operation.isNamedInKeys()) {
-				Object bean = method.getBean();
-				this.names.add(operation.settings().name(),
-						(bean instanceof String name) ? name : ObjectUtils.identityToString(bean), null,
-						Handler.of(method).describe());
+				this.names.add(operation.settings().name(), beanOf(method), null, Handler.of(method).describe());
 			}
 		}
 
@@ -407,7 +438,9 @@ public final class IdempotentOperations {
 		IdempotentOperation operationOf(HandlerMethod method, HttpServletRequest request) {
 			Handler handler = Handler.of(method);
 			IdempotentOperation known = this.annotated.get(handler);
-			return (known != null && !this.late.contains(handler)) ? known : addLate(method, request);
+			Set<String> selected = this.selectedBeans.get(handler);
+			return (known != null && !this.late.contains(handler)
+					&& (selected == null || selected.contains(beanOf(method)))) ? known : addLate(method, request);
 		}
 
 		/**
@@ -420,15 +453,7 @@ public final class IdempotentOperations {
 				throw cancelMistake(handler, "cancels another handler and was mapped after the start",
 						"Declare it as a handler method of a controller bean.");
 			}
-			beansFor(request, RequestMappingHandlerMapping.class)
-				.forEach((mapping) -> mapping.getHandlerMethods().forEach((pattern, mapped) -> {
-					if (Handler.of(mapped).equals(handler)) {
-						addConditions(pattern, handler);
-					}
-				}));
-			// Any condition may select a handler of a mapping that does not tell.
-			this.conditions.computeIfAbsent(handler, (key) -> new ConcurrentSkipListSet<>(Set.of(handler.describe())));
-			String unused = conditionsOf(handler);
+			addLateConditions(handler, request);
 			IdempotentOperation known = this.annotated.get(handler);
 			if (known != null) {
 				return known;
@@ -438,6 +463,18 @@ public final class IdempotentOperations {
 			this.late.add(handler);
 			this.annotated.put(handler, operation);
 			return operation;
+		}
+
+		private void addLateConditions(Handler handler, HttpServletRequest request) {
+			beansFor(request, RequestMappingHandlerMapping.class)
+				.forEach((mapping) -> mapping.getHandlerMethods().forEach((pattern, mapped) -> {
+					if (Handler.of(mapped).equals(handler)) {
+						addConditions(pattern, mapped);
+					}
+				}));
+			// Any condition may select a handler of a mapping that does not tell.
+			this.conditions.computeIfAbsent(handler, (key) -> new ConcurrentSkipListSet<>(Set.of(handler.describe())));
+			String unused = conditionsOf(handler);
 		}
 
 		private void addMethods(RequestMappingInfo pattern) {
@@ -506,7 +543,7 @@ public final class IdempotentOperations {
 						.map((strategy) -> Objects.requireNonNullElse(strategy.resolveVersion(request), ""))
 						.collect(Collectors.joining(" "));
 			return (mapping != null && selectsByWhatIsCompared(mapping)) ? selection
-					: selection + " " + identityOf(handler);
+					: selection + " " + identityOf(handler, mapping, request);
 		}
 
 		/**
@@ -533,15 +570,73 @@ public final class IdempotentOperations {
 		}
 
 		/**
-		 * The same in all instances. Two beans of one class have different names.
+		 * The same in all instances. Two beans of one class have different names; two
+		 * other objects could not be told apart.
 		 */
-		private static String identityOf(Object handler) {
-			if (!(handler instanceof HandlerMethod method)) {
-				return AopUtils.getTargetClass(handler).getName().split("\\$\\$", 2)[0];
+		private static String identityOf(Object handler, @Nullable HandlerMapping mapping, HttpServletRequest request) {
+			HandlerMethod method = (handler instanceof HandlerMethod known) ? known : null;
+			HandlerMethod declared = (method != null) ? method.getResolvedFromHandlerMethod() : null;
+			Object bean = (declared != null) ? declared.getBean() : (method != null) ? method.getBean() : handler;
+			String type = (method != null) ? Handler.of(method).describe()
+					: AopUtils.getTargetClass(handler).getName().split("\\$\\$", 2)[0];
+			String name = (bean instanceof String known) ? known : nameOf(bean, request);
+			if (name != null) {
+				return type + " " + name;
 			}
-			HandlerMethod declared = method.getResolvedFromHandlerMethod();
-			Object bean = (declared != null) ? declared.getBean() : method.getBean();
-			return Handler.of(method).describe() + ((bean instanceof String name) ? " " + name : "");
+			if (!bean.getClass().getName().equals(ENDPOINT) && !isOnlyOneOf(mapping, handler)) {
+				throw new IllegalStateException("The handler " + type
+						+ " was not run: it is not a bean, and its mapping "
+						+ ((mapping != null) ? mapping.getClass().getName() + " " : "")
+						+ "may select another object of its class for the same request, so that one could get the "
+						+ "responses of the other. Declare it as a bean.");
+			}
+			return type;
+		}
+
+		/**
+		 * An instance of a bean that is not a singleton has the name of the only such
+		 * bean of its class.
+		 */
+		private static @Nullable String nameOf(Object bean, HttpServletRequest request) {
+			WebApplicationContext context = contextOf(request);
+			String only = null;
+			int others = 0;
+			for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(context, bean.getClass())) {
+				if (!context.isSingleton(name)) {
+					only = name;
+					others++;
+				}
+				else if (context.getBean(name) == bean) {
+					return name;
+				}
+			}
+			return (others == 1) ? only : null;
+		}
+
+		/**
+		 * Returns whether a mapping that tells what it maps has no other object of the
+		 * class of a handler.
+		 */
+		private static boolean isOnlyOneOf(@Nullable HandlerMapping mapping, Object handler) {
+			if (mapping instanceof AbstractHandlerMethodMapping<?> methods && handler instanceof HandlerMethod method) {
+				return isOnlyOneOf(methods.getHandlerMethods()
+					.values()
+					.stream()
+					.filter((mapped) -> Handler.of(mapped).equals(Handler.of(method)))
+					.map(HandlerMethod::getBean), method.getBean());
+			}
+			return mapping instanceof AbstractUrlHandlerMapping urls
+					&& isOnlyOneOf(
+							Stream
+								.concat(urls.getHandlerMap().values().stream(),
+										Stream.of(urls.getRootHandler(), urls.getDefaultHandler()))
+								.filter((mapped) -> mapped != null && mapped.getClass() == handler.getClass()),
+							handler);
+		}
+
+		private static boolean isOnlyOneOf(Stream<? extends @Nullable Object> mapped, Object handler) {
+			List<? extends @Nullable Object> all = mapped.toList();
+			return !all.isEmpty() && all.stream().allMatch((one) -> one == handler);
 		}
 
 		private List<ApiVersionStrategy> versionsOf(HttpServletRequest request) {
@@ -566,6 +661,15 @@ public final class IdempotentOperations {
 		 * Returns the operation of a handler that is not annotated. One that is not a
 		 * method has no transactions.
 		 */
+		Target required(@Nullable HandlerMethod method, HttpServletRequest request) {
+			Handler handler = (method != null) ? Handler.of(method) : null;
+			if (handler != null && (this.late.contains(handler) || !this.conditions.containsKey(handler))) {
+				this.late.add(handler);
+				addLateConditions(handler, request);
+			}
+			return required(method);
+		}
+
 		Target required(@Nullable HandlerMethod method) {
 			Handler handler = (method != null) ? Handler.of(method) : null;
 			IdempotentOperation operation = (handler == null) ? this.requiredOfOthers
@@ -588,20 +692,31 @@ public final class IdempotentOperations {
 		}
 
 		boolean requiresKey(HttpServletRequest request) {
-			if (this.rules.isEmpty() || CorsUtils.isPreFlightRequest(request)) {
-				return false;
-			}
-			PathContainer path = pathOf(request);
-			return path != null && this.rules.stream().anyMatch((rule) -> rule.matches(request.getMethod(), path));
+			return mayRequireKey(request)
+					&& requiresKey(request, () -> ServletRequestPathUtils.parse(request).pathWithinApplication());
 		}
 
-		private static @Nullable PathContainer pathOf(HttpServletRequest request) {
+		/**
+		 * Of a servlet that is not a dispatcher servlet, the path includes the one that
+		 * it is mapped to.
+		 */
+		boolean requiresKeyOutsideMvc(HttpServletRequest request) {
+			return requiresKey(request) || (mayRequireKey(request)
+					&& requiresKey(request, () -> PathContainer.parsePath(RequestAddress.path(request))));
+		}
+
+		private boolean mayRequireKey(HttpServletRequest request) {
+			return !this.rules.isEmpty() && !CorsUtils.isPreFlightRequest(request);
+		}
+
+		private boolean requiresKey(HttpServletRequest request, Supplier<PathContainer> path) {
 			try {
-				return ServletRequestPathUtils.parse(request).pathWithinApplication();
+				PathContainer parsed = path.get();
+				return this.rules.stream().anyMatch((rule) -> rule.matches(request.getMethod(), parsed));
 			}
 			catch (IllegalArgumentException ex) {
 				// A dispatcher servlet has refused such a path.
-				return null;
+				return false;
 			}
 		}
 

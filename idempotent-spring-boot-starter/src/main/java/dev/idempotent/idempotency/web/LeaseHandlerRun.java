@@ -141,7 +141,7 @@ final class LeaseHandlerRun extends HandlerRun {
 				fail(request);
 			}
 		}
-		else if (isOpen() && (completed || abandoned || !request.isAsyncStarted())) {
+		else if (isOpen() && (completed || abandoned || !isAsync(request))) {
 			sendErrorIfUnanswered(request, buffered);
 			settle(request, buffered, false);
 		}

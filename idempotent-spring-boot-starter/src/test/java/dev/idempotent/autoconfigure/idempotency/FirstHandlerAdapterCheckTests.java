@@ -15,6 +15,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcRegistrations;
@@ -108,7 +109,8 @@ class FirstHandlerAdapterCheckTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "detectAllHandlerAdapters", "detectAllHandlerMappings" })
+	@ValueSource(
+			strings = { "detectAllHandlerAdapters", "detectAllHandlerMappings", "detectAllHandlerExceptionResolvers" })
 	void rejectsADispatcherServletThatDoesNotDetectAll(String property) {
 		this.runner.withUserConfiguration(WithoutDetection.class)
 			.withPropertyValues("test.not-detected=" + property)
@@ -118,7 +120,20 @@ class FirstHandlerAdapterCheckTests {
 	}
 
 	private static String detected(String property) {
-		return property.substring("detectAllHandler".length()).toLowerCase(Locale.ROOT);
+		return property.substring("detectAllHandler".length())
+			.replace("ExceptionR", "Exception r")
+			.toLowerCase(Locale.ROOT);
+	}
+
+	@Test
+	void rejectsADispatcherServletThatIsNoBeanAndDoesNotDetectAll() {
+		DispatcherServlet servlet = new DispatcherServlet();
+		servlet.setDetectAllHandlerAdapters(false);
+		this.runner
+			.withBean("other", ServletRegistrationBean.class, () -> new ServletRegistrationBean<>(servlet, "/other/*"))
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining("'other' does not detect all handler adapters"));
 	}
 
 	@Test

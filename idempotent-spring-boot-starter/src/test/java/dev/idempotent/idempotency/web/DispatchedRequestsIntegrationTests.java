@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -89,6 +91,22 @@ class DispatchedRequestsIntegrationTests extends AbstractTomcatAndJettyTests {
 				.isZero());
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "X-Start, /run/lease, 200", "X-Start, /run/transaction, 200", "X-Start, /run/declined, 422",
+			"X-Start-Late, /run/lease, 200", "X-Start-Late, /run/transaction, 200",
+			"X-Start-Late, /run/declined, 422" })
+	void areAnsweredByTheirHandlerIfOtherCodeHasStartedAsynchronousProcessing(String way, String path, int status) {
+		int before = runs();
+		HttpResponse<byte[]> first = post(path, way, "true");
+		assertThat(first.statusCode()).isEqualTo(status);
+		assertThat(WebApplication.text(first)).isEqualTo("run " + (before + 1));
+		HttpResponse<byte[]> retry = post(path, way, "true");
+		assertThat(isReplay(retry)).isTrue();
+		assertThat(retry.statusCode()).isEqualTo(status);
+		assertThat(retry.body()).isEqualTo(first.body());
+		assertThat(runs()).isEqualTo(before + 1);
+	}
+
 	@Test
 	void runNoHandlerAsAnErrorPage() {
 		int before = runs();
@@ -159,6 +177,12 @@ class DispatchedRequestsIntegrationTests extends AbstractTomcatAndJettyTests {
 		}
 
 		@Idempotent
+		@PostMapping("/run/declined")
+		ResponseEntity<String> decline() {
+			return ResponseEntity.unprocessableContent().body(lease());
+		}
+
+		@Idempotent
 		@RequestMapping(path = "/run/error", method = { RequestMethod.GET, RequestMethod.POST })
 		@ResponseBody
 		String error() {
@@ -225,8 +249,8 @@ class DispatchedRequestsIntegrationTests extends AbstractTomcatAndJettyTests {
 	}
 
 	/**
-	 * Suspends requests until they have a permit, forwards those whose URL it rewrites,
-	 * and refuses others.
+	 * Suspends requests until they have a permit, starts asynchronous processing of some
+	 * that it passes on, forwards those whose URL it rewrites, and refuses others.
 	 */
 	static class Dispatcher extends OncePerRequestFilter {
 
@@ -241,6 +265,11 @@ class DispatchedRequestsIntegrationTests extends AbstractTomcatAndJettyTests {
 				throws ServletException, IOException {
 			if (request.getHeader(this.suspend) != null) {
 				request.startAsync().dispatch();
+			}
+			else if (request.getHeader("X-Start") != null || request.getHeader("X-Start-Late") != null) {
+				AsyncContext context = (request.getHeader("X-Start") != null) ? request.startAsync() : null;
+				chain.doFilter(request, response);
+				((context != null) ? context : request.getAsyncContext()).complete();
 			}
 			else if (request.getHeader("X-Forward") != null) {
 				request.getRequestDispatcher(request.getHeader("X-Forward")).forward(request, response);
@@ -321,6 +350,9 @@ class DispatchedRequestsIntegrationTests extends AbstractTomcatAndJettyTests {
 						@Override
 						public boolean preHandle(HttpServletRequest request, HttpServletResponse response,
 								Object handler) {
+							if (request.getHeader("X-Start-Late") != null) {
+								request.startAsync();
+							}
 							boolean suspends = request.getHeader("X-Suspend-Late") != null
 									&& request.getDispatcherType() == DispatcherType.REQUEST;
 							if (suspends) {

@@ -26,6 +26,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
@@ -106,6 +107,15 @@ class InterceptorsIntegrationTests extends AbstractTomcatAndJettyTests {
 		assertThat(isReplay(post("/pay/" + guarantee, "X-Flushed", "true"))).isTrue();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "lease", "transaction" })
+	void mayUnbindTheRequestFromTheThread(String guarantee) {
+		int payments = rows("payment");
+		assertThat(post("/pay/" + guarantee, "X-Unbound", "true").statusCode()).isEqualTo(200);
+		assertThat(isReplay(post("/pay/" + guarantee, "X-Unbound", "true"))).isTrue();
+		assertThat(rows("payment")).isEqualTo(payments + 1);
+	}
+
 	@Test
 	void thatRefuseAnAsynchronousResultDoNotLetItsWorkRunAgain() {
 		int payments = rows("payment");
@@ -163,6 +173,10 @@ class InterceptorsIntegrationTests extends AbstractTomcatAndJettyTests {
 			}
 			if (request.getHeader("X-Written") != null) {
 				response.getOutputStream().write('>');
+			}
+			if (request.getHeader("X-Unbound") != null) {
+				// As code does that has bound a request of its own to the thread.
+				RequestContextHolder.resetRequestAttributes();
 			}
 			if (request.getHeader("X-Lost") != null) {
 				throw new IOException("Connection reset by peer");

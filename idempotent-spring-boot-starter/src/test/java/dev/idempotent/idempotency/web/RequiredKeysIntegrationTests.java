@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.web;
 
+import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -12,6 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -29,6 +33,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -104,6 +109,19 @@ class RequiredKeysIntegrationTests {
 	}
 
 	@Test
+	void protectServletsThatAreMappedToAPrefix() {
+		String key = UUID.randomUUID().toString();
+		try (WebApplication application = WebApplication.start(ServletApplication.class, redis,
+				"idempotent.web.required-for=POST /legacy/**")) {
+			assertThat(application.post("/legacy/orders", "{}").statusCode()).isEqualTo(400);
+			assertThat(text(application.post("/legacy/orders", "{}", KEY, key))).isEqualTo("run 1");
+			HttpResponse<byte[]> retry = application.post("/legacy/orders", "{}", KEY, key);
+			assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+			assertThat(text(retry)).isEqualTo("run 1");
+		}
+	}
+
+	@Test
 	void protectOperationsOfActuatorEndpoints() {
 		String key = UUID.randomUUID().toString();
 		try (WebApplication application = WebApplication.start(EndpointApplication.class, redis,
@@ -159,6 +177,25 @@ class RequiredKeysIntegrationTests {
 	@EnableAutoConfiguration
 	@Import(Counter.class)
 	static class EndpointApplication {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class ServletApplication {
+
+		@Bean
+		ServletRegistrationBean<HttpServlet> legacy() {
+			AtomicInteger runs = new AtomicInteger();
+			return new ServletRegistrationBean<>(new HttpServlet() {
+
+				@Override
+				protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
+					response.getWriter().print("run " + runs.incrementAndGet());
+				}
+
+			}, "/legacy/*");
+		}
 
 	}
 
