@@ -1,14 +1,8 @@
 'use strict';
 
-showLegend();
-wireOrder();
-wireRedis();
-wireComparison();
-wirePaymentAndFeedback();
+wireClicks();
+wireLost();
+wireCommit();
 wireRace();
 wireShipment();
 wireSaga();
-startOrder();
-refresh();
-followMeters();
-window.addEventListener('resize', showKeys);

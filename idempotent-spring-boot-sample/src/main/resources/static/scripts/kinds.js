@@ -1,25 +1,15 @@
 'use strict';
 
-/** What a request can come to, in the order of the legend. */
+/** What a request can come to. */
 const KINDS = {
   ran: { name: 'Ran', meaning: 'the handler ran' },
   replayed: { name: 'Replayed', meaning: 'got the stored response' },
-  waited: { name: 'Waited', meaning: 'for the stored response' },
-  'in-progress': { name: 'In progress', meaning: '409, retry later' },
-  mismatched: { name: 'Mismatched', meaning: '422, other body' },
+  waited: { name: 'Waited', meaning: 'waited for the stored response' },
+  'in-progress': { name: 'In progress', meaning: 'came during the run, retry later' },
+  mismatched: { name: 'Mismatched', meaning: 'has another body' },
   refused: { name: 'Refused', meaning: 'nothing ran' },
   failed: { name: 'Failed', meaning: 'the handler failed' },
-  lost: { name: 'Lost', meaning: 'no response arrived' }
-};
-
-/** The outcomes of the meter idempotency.requests, by the kind that shows them. */
-const OUTCOMES = {
-  ran: ['run', 'run-not-kept', 'run-unprotected'],
-  replayed: ['replayed'],
-  'in-progress': ['in-progress'],
-  mismatched: ['mismatched'],
-  refused: ['refused', 'unavailable', 'not-kept'],
-  failed: ['released', 'failed', 'unknown']
+  lost: { name: 'Lost', meaning: 'no answer arrived' }
 };
 
 /** The glyphs of the kinds that only steps of a saga have. */
@@ -58,13 +48,4 @@ function disc(parent, kind, x, y) {
   if (glyph) {
     svgElement(parent, 'use', { class: 'glyph', href: '#glyph-' + glyph, x: x - 9, y: y - 9, width: 18, height: 18 });
   }
-}
-
-function showLegend() {
-  Object.keys(KINDS).forEach((kind) => {
-    const entry = element(byId('legend'), 'li', '', '');
-    badge(entry, kind);
-    element(entry, 'b', '', KINDS[kind].name);
-    element(entry, 'span', 'quiet', KINDS[kind].meaning);
-  });
 }

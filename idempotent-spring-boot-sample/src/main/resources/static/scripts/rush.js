@@ -81,6 +81,7 @@ function drawRush(rush) {
   drawnSeries = rush.series;
   drawSeries(drawnSeries);
   drawKinds(rush);
+  showText('failures', failuresText(rush));
   drawMillis('accepted', rush.acceptedMillis);
   drawMillis('refused', rush.refusedMillis);
 }
@@ -100,6 +101,30 @@ function drawKinds(rush) {
     drawKind(list, ANSWERS[kind], rush.answers[kind] || 0, most);
   });
   drawKind(list, { name: 'Replayed', status: 'of these', kind: 'replayed' }, rush.replayed, most);
+}
+
+/** Explains why requests have failed although no line of the verdict is broken. */
+function failuresText(rush) {
+  const failed = rush.answers.failed;
+  if (failed === 0) {
+    return '';
+  }
+  const others = failed - rush.failures.requested - rush.failures.outages;
+  const causes = [
+    [rush.failures.requested, 'because the rush asks the shop to fail around some commits'],
+    [rush.failures.outages, 'while Redis or PostgreSQL did not respond'],
+    [others, 'for another reason, which the log tells']
+  ].filter(([number]) => number > 0).map(([number, cause]) => grouped(number) + ' ' + cause);
+  return grouped(failed) + ' failed: ' + causes.join(', ') + '. A failure promises nothing, so it breaks no line of the verdict. '
+      + fateOfFailures(rush);
+}
+
+function fateOfFailures(rush) {
+  if (rush.failures.givenUp > 0) {
+    return counted(rush.failures.givenUp, 'request') + ' got no other answer within a minute.';
+  }
+  return rush.finished < rush.users ? 'The users repeat these requests with the same key.'
+    : 'Each was repeated with the same key until it got another answer.';
 }
 
 function drawKind(list, answer, count, most) {

@@ -27,20 +27,15 @@ function stepOf(saga, name) {
   return begun || { state: 'NONE', reason: null, note: null };
 }
 
-function showSaga(saga, owner) {
+function showSaga(checkout, saga, effects) {
   drawSteps(saga);
-  showText('saga-sentence', STATUSES[saga.status]());
-  showText('saga-reason', [shortened(saga.reason), owner].filter((text) => text).join('. '));
-  byId('saga-sentence').className = toneOf(saga.status);
+  const ended = saga.status === 'COMPLETED' || saga.status === 'COMPENSATED';
+  // What was undone by hand is not in the services.
+  const tone = ended && isByHand(saga) ? '' : ended ? (isWhole(checkout, saga, effects) ? 'good' : 'bad')
+    : saga.status === 'HALTED' ? 'bad' : '';
+  prove('saga', tone, checkoutSentence(checkout, saga, effects));
   byId('saga-halted').hidden = saga.status !== 'HALTED';
   byId('saga-console').href = 'actuator/console#sagas/' + saga.id;
-}
-
-function toneOf(status) {
-  if (status === 'COMPLETED' || status === 'COMPENSATED') {
-    return 'good';
-  }
-  return status === 'HALTED' ? 'bad' : '';
 }
 
 /** Adds a line to the log of the checkout. */

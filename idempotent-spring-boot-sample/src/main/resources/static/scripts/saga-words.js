@@ -17,13 +17,10 @@ const STATES = {
   SKIPPED: { text: 'Undone by hand', kind: 'replayed' }
 };
 
-const STATUSES = {
-  STARTED: () => 'Started: it will be finished or undone.',
-  EXECUTING: () => 'Running, one step after the other.',
-  COMPENSATING: () => 'Being undone, in reverse order.',
-  COMPLETED: () => 'Complete: each step took effect once.',
-  COMPENSATED: () => 'Undone: no step has left an effect.',
-  HALTED: () => 'Halted: an operator must decide.'
+const RUNNING = {
+  STARTED: 'Started: it will be finished or undone.',
+  EXECUTING: 'Running, one step after the other.',
+  COMPENSATING: 'Being undone, in reverse order.'
 };
 
 const OUTCOMES_OF_SERVICES = {
@@ -32,6 +29,9 @@ const OUTCOMES_OF_SERVICES = {
   refused: { text: 'Points refused', method: 'card', amount: 500, refunds: true },
   halted: { text: 'Points refused, refund fails', method: 'card', amount: 500, refunds: false }
 };
+
+/** The crash of the story. */
+const USUAL_CRASH = 'after-call';
 
 const CRASHES = {
   '': 'None',
@@ -61,22 +61,43 @@ function shortened(reason) {
   return (reason || '').replace(/\b([a-z]\w*\.)+(?=[A-Z])/g, '').replace('$', '.');
 }
 
-/** Describes what the second JVM and this one have done with a checkout. */
-function ownerText(checkout, status) {
+/** Says what has become of a checkout, with its effects in all services. */
+function checkoutSentence(checkout, saga, effects) {
   const owner = checkout.owner;
-  if (!owner || status === 'HALTED' || owner.what === 'ENDED') {
-    return '';
+  if (saga.status === 'HALTED') {
+    return 'Halted: an operator must decide. ' + shortened(saga.reason) + '.';
   }
-  const open = status !== 'COMPLETED' && status !== 'COMPENSATED';
-  const ending = open ? 'This JVM takes over within 4 s.'
-      : 'This JVM has ' + (status === 'COMPLETED' ? 'finished' : 'undone') + ' it.';
+  if (RUNNING[saga.status]) {
+    return RUNNING[saga.status] + (owner && owner.what !== 'ENDED'
+      ? ' Process ' + owner.pid + (owner.what === 'HALTS' ? ' has crashed' : ' is paused') + ': another one takes over within 4 s.' : '');
+  }
+  return (isByHand(saga) ? 'The checkout is undone, partly by hand: ' : endOf(owner, saga.status === 'COMPLETED' ? 'finished' : 'undid'))
+      + effectsText(effects) + '.';
+}
+
+/** Describes how an ended checkout has come to its end. */
+function endOf(owner, did) {
+  if (!owner || owner.what === 'ENDED') {
+    return 'The checkout is ' + (did === 'finished' ? 'complete: ' : 'undone: ');
+  }
+  const process = 'Process ' + owner.pid;
+  const takenOver = ', another one ' + did + ' the checkout';
   if (owner.what === 'HALTS') {
-    return 'JVM ' + owner.pid + (owner.detail === 'after-complete' ? ' crashed after the end.' : ' has crashed. ' + ending);
+    return process + ' crashed ' + CRASHES[owner.detail].toLowerCase() + (owner.detail === 'after-complete' ? ': ' : takenOver + ': ');
   }
-  if (owner.what === 'FENCED') {
-    return ending + ' JVM ' + owner.pid + ' continued too late: its call got the stored response, its write was refused.';
-  }
-  return 'JVM ' + owner.pid + ' is paused. ' + ending;
+  return process + (owner.what === 'FENCED' ? ' was paused' + takenOver + ', and the late write was refused: '
+    : ' is paused' + takenOver + ': ');
+}
+
+function isByHand(saga) {
+  return saga.steps.some((step) => step.state === 'SKIPPED');
+}
+
+/** Returns whether a checkout that has ended has taken effect once, or not at all. */
+function isWhole(checkout, saga, effects) {
+  return saga.status === 'COMPLETED'
+    ? effects.orders === 1 && effects.charges === 1 && effects.refunds === 0 && effects.points === checkout.command.amount
+    : effects.orders === 0 && effects.charges === effects.refunds && effects.points === 0;
 }
 
 function effectsText(effects) {
@@ -89,5 +110,5 @@ function effectsText(effects) {
     parts.push(counted(effects.refunds, 'refund'));
   }
   parts.push(counted(effects.points, 'point'));
-  return 'In the services: ' + parts.join(', ') + '.';
+  return parts.join(', ');
 }

@@ -2,61 +2,61 @@
 
 const HANDLER_POLL_MILLIS = 300;
 const HANDLER_ATTEMPTS = 3;
-const SHIPMENT_HANDLERS = [{ prefix: 'pack' }, { prefix: 'reward' }];
+const EVENTS_OF_SHIPMENT = 3;
 
 /** Places, pays and ships an order whose handlers fail twice, and shows what they do. */
 function ship() {
-  const button = byId('ship');
-  button.disabled = true;
-  showHandlers('', 'Waiting for the shipment …');
-  const key = startKey(VISITOR);
-  mustSucceed(post('/api/orders', { userId: key.user, item: byId('item').value, amount: 1 }, key.value, ''))
-      .then((order) => mustSucceed(post(paths(order).payment, { method: 'card' }, newKey(), ''))
-          .then(() => mustSucceed(post(paths(order).shipment, {}, newKey(), 'fail=handlers')))
-          .then(() => followHandlers(order, key.user)))
-      .catch(() => showHandlers('', 'The shop did not respond.'))
-      .then(() => {
-        button.disabled = false;
-      });
-}
-
-function paths(order) {
-  const url = '/api/orders/' + order.orderId;
-  return { payment: url + '/payment', shipment: url + '/shipment', handlers: url + '/handlers' };
-}
-
-function mustSucceed(request) {
-  return send(request).then((answer) => {
-    if (answer.status < 200 || answer.status > 299) {
-      throw new Error(request.url + ': ' + answer.status);
-    }
-    return parsed(answer.body);
+  showHandler('pack', '');
+  showHandler('reward', '');
+  byId('events').replaceChildren();
+  return placeOrder().then((order) => {
+    const url = '/api/orders/' + order.orderId;
+    return mustSucceed(post(url + '/payment', { method: 'card' }, newKey(), ''))
+        .then(() => mustSucceed(post(url + '/shipment', {}, newKey(), 'fail=handlers')))
+        .then(() => followShipment(order));
   });
 }
 
-/** Shows attempts and effects until both handlers have succeeded. */
-function followHandlers(order, user) {
-  return Promise.all([getJson(paths(order).handlers), getJson('/api/effects?userId=' + encodeURIComponent(user))])
-      .then(([handled, effects]) => {
-        showHandler(SHIPMENT_HANDLERS[0], handled.packAttempts, counted(handled.parcels, 'parcel'), handled.parcels > 0);
-        showHandler(SHIPMENT_HANDLERS[1], handled.rewardAttempts, counted(effects.credits, 'credit'),
-            handled.rewardAttempts >= HANDLER_ATTEMPTS);
-        if (handled.parcels === 0 || handled.rewardAttempts < HANDLER_ATTEMPTS) {
-          return new Promise((resolve) => window.setTimeout(resolve, HANDLER_POLL_MILLIS))
-              .then(() => followHandlers(order, user));
-        }
-        return null;
-      });
+/** Shows attempts, effects and events until both handlers have succeeded and all events were handled. */
+function followShipment(order) {
+  return Promise.all([getJson('/api/orders/' + order.orderId + '/handlers'), getJson(effectsUrl(order.userId)),
+    getJson('/api/events?orderId=' + order.orderId)]).then(([handled, effects, events]) => {
+    showHandler('pack', counted(handled.packAttempts, 'attempt') + ', ' + counted(handled.parcels, 'parcel'));
+    showHandler('reward', counted(handled.rewardAttempts, 'attempt') + ', ' + counted(effects.points, 'point'));
+    showEvents(events);
+    const done = handled.parcels > 0 && handled.rewardAttempts >= HANDLER_ATTEMPTS && effects.points > 0;
+    if (done && events.length >= EVENTS_OF_SHIPMENT) {
+      judgeShipment(handled, effects, events);
+      return null;
+    }
+    return pause(HANDLER_POLL_MILLIS).then(() => followShipment(order));
+  });
 }
 
-function showHandler(handler, attempts, effect, done) {
-  showVerdict(handler, done ? 'good' : '', (done ? '✓ ' : '') + counted(attempts, 'attempt') + ', ' + effect);
+function judgeShipment(handled, effects, events) {
+  const once = new Set(events.map((event) => event.eventId)).size === events.length;
+  const right = once && handled.parcels === 1 && effects.points === 1;
+  prove('shipment', right ? 'good' : 'bad', counted(handled.packAttempts, 'attempt') + ' packed '
+      + counted(handled.parcels, 'parcel') + ', ' + counted(handled.rewardAttempts, 'attempt') + ' credited '
+      + counted(effects.points, 'point') + ', and the consumer has handled ' + counted(events.length, 'event')
+      + (once ? ', each once.' : ', some twice.'));
 }
 
-function showHandlers(tone, text) {
-  SHIPMENT_HANDLERS.forEach((handler) => showVerdict(handler, tone, text));
+function showHandler(handler, text) {
+  showText(handler + '-verdict', text);
+}
+
+function showEvents(events) {
+  const list = byId('events');
+  list.replaceChildren();
+  events.slice().sort((a, b) => new Date(a.handledAt) - new Date(b.handledAt)).forEach((event) => {
+    const row = element(list, 'li', '', '');
+    element(row, 'span', 'quiet', new Date(event.handledAt).toLocaleTimeString());
+    element(row, 'b', '', event.type);
+    element(row, 'code', 'quiet', event.eventId);
+  });
 }
 
 function wireShipment() {
-  onClick('ship', ship);
+  onClick('ship', () => during('ship', 'shipment', ship));
 }

@@ -1,32 +1,20 @@
 'use strict';
 
-const SHOWN_KEYS = 3;
 const ROW_HEIGHT = 42;
 
-/** Draws the line of each key that has requests, the newest first. */
-function drawTimeline() {
-  const used = keys.filter((key) => key.requests.length > 0);
-  byId('no-requests').hidden = used.length > 0;
-  const list = byId('lanes');
-  list.replaceChildren();
-  used.slice(-SHOWN_KEYS).reverse().forEach((key) => {
-    const lane = element(list, 'li', 'lane', '');
-    const name = element(lane, 'p', 'lane-name', '');
-    element(name, 'b', '', 'Order ' + (used.indexOf(key) + 1));
-    element(name, 'span', 'quiet', key.handler);
-    element(name, 'code', 'quiet', key.value.slice(0, 8) + '…');
-    drawLane(element(lane, 'div', 'lane-picture', ''), key);
-    const result = element(lane, 'p', 'lane-result', '');
-    element(result, 'span', 'quiet', counted(key.requests.length, 'request') + ' → ');
-    element(result, 'b', isDouble(key) ? 'bad' : '', (isDouble(key) ? '✗ ' : '') + counted(key.orders.length, 'order'));
-  });
-}
-
-function drawLane(parent, key) {
+/** Draws the requests of a key on a line, in the order of time. */
+function drawLane(parent, requests) {
   parent.replaceChildren();
-  const shown = fitting(key.requests, parent.clientWidth);
-  if (shown.length < key.requests.length) {
-    element(parent, 'p', 'quiet', counted(key.requests.length - shown.length, 'earlier request') + ' not drawn');
+  if (requests.length === 0) {
+    return;
+  }
+  // An empty line takes no room, so it has no width either.
+  const note = element(parent, 'p', 'quiet', '…');
+  const shown = fitting(requests, parent.clientWidth);
+  if (shown.length < requests.length) {
+    note.textContent = counted(requests.length - shown.length, 'earlier request') + ' not drawn';
+  } else {
+    parent.removeChild(note);
   }
   const plan = layOut(shown);
   const height = plan.rows * ROW_HEIGHT;
@@ -36,6 +24,7 @@ function drawLane(parent, key) {
   });
   svgElement(picture, 'line', { class: 'axis', x1: 0, y1: 14, x2: plan.width, y2: 14 });
   plan.marks.forEach((mark) => drawMark(picture, mark));
+  drawLegend(parent, shown);
 }
 
 function drawMark(picture, mark) {
@@ -46,6 +35,17 @@ function drawMark(picture, mark) {
   svgElement(group, 'circle', { class: 'start', cx: mark.from, cy: y, r: 3 });
   disc(group, mark.entry.kind, mark.to, y);
   svgElement(group, 'text', { x: mark.to, y: y + 23 }).textContent = statusOf(mark.entry);
+}
+
+/** Names the kinds of the requests that are drawn. The picture has them as its text. */
+function drawLegend(parent, requests) {
+  const legend = element(parent, 'ul', 'legend', '');
+  legend.setAttribute('aria-hidden', 'true');
+  Array.from(new Set(requests.map((entry) => entry.kind))).filter((kind) => KINDS[kind]).forEach((kind) => {
+    const item = element(legend, 'li', '', '');
+    badge(item, kind);
+    element(item, 'span', 'quiet', KINDS[kind].meaning);
+  });
 }
 
 function statusOf(entry) {

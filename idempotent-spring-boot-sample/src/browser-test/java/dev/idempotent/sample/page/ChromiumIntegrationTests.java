@@ -1,12 +1,17 @@
 package dev.idempotent.sample.page;
 
+import java.util.List;
+import java.util.regex.Pattern;
+
 import com.microsoft.playwright.Browser.NewPageOptions;
 import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Locator.FilterOptions;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.assertions.LocatorAssertions.HasTextOptions;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -37,33 +42,63 @@ class ChromiumIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "LIGHT, 1280", "DARK, 1280", "LIGHT, 360" })
-	void tellsTheStoryOfEachKey(ColorScheme scheme, int width) {
+	@CsvSource({ "LIGHT, 1280", "DARK, 1280", "LIGHT, 400" })
+	void tellsTheStoryFromTopToBottom(ColorScheme scheme, int width) {
 		Page page = this.browser.newPage(new NewPageOptions().setColorScheme(scheme).setViewportSize(width, 900));
 		page.navigate(this.address);
-		sendFiveAtOnce(page);
-		letRepeatsWait(page);
-		loseAnAnswer(page);
-		page.locator("#compare").click();
-		assertThat(page.locator("#lease-verdict")).containsText("ordered twice");
-		assertThat(page.locator("#transaction-verdict")).containsText("1 order");
-		assertThat(page.locator("#chart .bar")).not().hasCount(0);
-		assertThat(page.locator("#sent")).hasText("12");
-		assertThat(page.locator("#made")).hasText("3");
-		Chromium.screenshot(page, "orders", scheme, width);
+		Chromium.screenshot(page, "story-begin", scheme, width);
+		for (int clicks = 0; clicks < 3; clicks++) {
+			page.locator("#place").click();
+			assertThat(page.locator("#clicks-lane .mark text").filter(new FilterOptions().setHasText("201")))
+				.hasCount(clicks + 1);
+		}
+		List.of("lose", "compare", "start-race", "ship", "check-out")
+			.forEach((button) -> page.locator("#" + button).click());
+		assertThat(page.locator("#clicks-proof")).hasText("✓ 3 requests with one key, 1 order in PostgreSQL: 1 ran, "
+				+ "2 got the stored response, byte for byte.");
+		for (String step : List.of("lost", "commit", "race", "shipment", "saga")) {
+			assertThat(page.locator("#" + step + "-proof")).hasText(Pattern.compile("^✓ .*"), PATIENTLY);
+		}
+		assertThat(page.locator("#saga-steps .kind-ran.saga-step")).hasCount(3);
+		Chromium.screenshot(page, "story", scheme, width);
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "LIGHT, 1280", "DARK, 360" })
-	void tellsTheStoryOfACheckout(ColorScheme scheme, int width) {
+	@CsvSource({ "LIGHT, 1280", "DARK, 400" })
+	void offersMoreOfEachStep(ColorScheme scheme, int width) {
 		Page page = this.browser.newPage(new NewPageOptions().setColorScheme(scheme).setViewportSize(width, 900));
 		page.navigate(this.address);
-		choose(page, "crash", "after-call");
-		page.locator("#check-out").click();
-		assertThat(page.locator("#saga-sentence")).hasText("Complete: each step took effect once.", PATIENTLY);
-		assertThat(page.locator("#saga-steps .kind-ran.saga-step")).hasCount(3);
-		assertThat(page.locator("#saga-effects")).hasText("In the services: 1 order, 1 charge, 10 points.");
-		Chromium.screenshot(page, "saga", scheme, width);
+		page.locator("summary").all().forEach(Locator::click);
+		choose(page, "pending", "/api/orders/wait");
+		page.locator("#five-times").click();
+		assertThat(marks(page, "clicks", "waited")).hasCount(4);
+		choose(page, "pending", "/api/orders");
+		page.locator("#five-times").click();
+		assertThat(marks(page, "clicks", "in-progress")).hasCount(4);
+		assertThat(marks(page, "clicks", "ran")).hasCount(1);
+		choose(page, "trouble", "lost");
+		page.locator("#trial-send").click();
+		assertThat(page.locator("#trial-proof"))
+			.hasText("1 request with one key, 1 order in PostgreSQL: 1 lost its answer.");
+		choose(page, "trouble", "");
+		page.locator("#trial-send").click();
+		assertThat(page.locator("#trial-proof"))
+			.hasText("✓ 2 requests with one key, 1 order in PostgreSQL: 1 got the stored response, 1 lost its answer.");
+		Chromium.screenshot(page, "story-more", scheme, width);
+	}
+
+	@Test
+	void needsNoMouse() {
+		Page page = this.browser.newPage(new NewPageOptions().setViewportSize(1280, 900));
+		page.navigate(this.address);
+		focus(page, "place");
+		page.keyboard().press("Enter");
+		assertThat(page.locator("#clicks-proof")).hasText("1 request, 1 order in PostgreSQL. Now click again.");
+		page.keyboard().press("Enter");
+		assertThat(page.locator("#clicks-proof")).containsText("✓ 2 requests");
+		page.keyboard().press("Tab");
+		page.keyboard().press("Enter");
+		assertThat(page.locator("#clicks-responses .body")).isVisible();
 	}
 
 	@ParameterizedTest
@@ -76,6 +111,8 @@ class ChromiumIntegrationTests {
 		assertThat(page.locator("#rush-state")).hasText("The rush is over.", PATIENTLY);
 		assertThat(page.locator("#verdict")).hasText("✓ All lines hold: no unit was sold twice, none was lost.",
 				PATIENTLY);
+		assertThat(page.locator("#failures"))
+			.hasText(Pattern.compile("^$|^\\d+ failed: .* until it got another answer\\.$"));
 		page.locator("#redis-wipe").click();
 		assertThat(page.locator("#rush-chart .fault")).hasText("wiped");
 		page.locator("#open").click();
@@ -123,40 +160,22 @@ class ChromiumIntegrationTests {
 		assertThat(page.locator("#amount")).hasValue("1");
 	}
 
-	private void sendFiveAtOnce(Page page) {
-		choose(page, "trouble", "delay=2000");
-		page.locator("#five-times").click();
-		assertThat(marks(page, "in-progress")).hasCount(4);
-		assertThat(marks(page, "ran")).hasCount(1);
-		assertThat(page.locator("#sentence"))
-			.hasText("5 requests were sent; 1 order was made; 4 came while the first was running (409).");
-	}
-
-	private void letRepeatsWait(Page page) {
-		choose(page, "handler", "/api/orders/wait");
-		page.locator("#five-times").click();
-		assertThat(marks(page, "waited")).hasCount(4);
-		assertThat(page.locator("#sentence"))
-			.hasText("5 requests were sent; 1 order was made; 4 waited and got the same response.");
-	}
-
-	private void loseAnAnswer(Page page) {
-		choose(page, "handler", "/api/orders");
-		choose(page, "trouble", "lost");
-		page.locator("#place").click();
-		assertThat(page.locator("#sentence")).hasText("1 request was sent; 1 order was made; 1 response was lost.");
-		choose(page, "trouble", "");
-		page.locator("#place").click();
-		assertThat(page.locator("#sentence"))
-			.hasText("2 requests were sent; 1 order was made; 1 got the stored response; 1 response was lost.");
-	}
-
 	private static void choose(Page page, String name, String value) {
 		page.locator("label:has(input[name=" + name + "][value='" + value + "'])").click();
 	}
 
-	private static Locator marks(Page page, String kind) {
-		return page.locator("#lanes .lane").first().locator(".mark.kind-" + kind);
+	private static Locator marks(Page page, String step, String kind) {
+		return page.locator("#" + step + "-lane .mark.kind-" + kind);
+	}
+
+	private static void focus(Page page, String id) {
+		for (int presses = 0; presses < 10; presses++) {
+			page.keyboard().press("Tab");
+			if (id.equals(page.evaluate("document.activeElement.id"))) {
+				return;
+			}
+		}
+		throw new AssertionError("The element is not reached by the key Tab");
 	}
 
 }

@@ -79,7 +79,8 @@ class ConsoleAnswersIntegrationTests {
 						"""
 								id="console">{"application":"shop","path":"/actuator/console","csrf":{"header":"X-CSRF-TOKEN","token":"t"},
 								"endpoints":{"outbox":{"path":"/actuator/outbox","write":true},"saga":{"path":"/actuator/saga","write":true},
-								"idempotency":{"path":"/actuator/idempotency","write":true}}}</script>
+								"idempotency":{"path":"/actuator/idempotency","write":true},
+								"metrics":{"path":"/actuator/metrics","write":false}}}</script>
 								""")
 					.replace("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">", ""));
 		answer("GET saga/" + SAGA, 200, HALTED.formatted(SAGA, "No"));
@@ -180,6 +181,45 @@ class ConsoleAnswersIntegrationTests {
 	}
 
 	@Test
+	void showsAnAnswerBeforeTheOthersArrive() {
+		List<Route> held = new ArrayList<>();
+		this.page.route("**/actuator/saga", held::add);
+		open("");
+		assertThat(region("Needs attention")).containsText("1 dead event");
+		assertThat(region("Needs attention")).containsText("Not answered yet: saga.");
+		assertThat(this.page.getByText("Nothing needs attention")).hasCount(0);
+		held.get(0).fulfill(json(404, "{}"));
+		assertThat(region("Needs attention")).not().containsText("Not answered yet");
+		assertThat(this.page.locator("#freshness")).containsText("As of");
+	}
+
+	@Test
+	void namesAKeyThatHasBeenRunningForLong() {
+		answer("GET idempotency", 200, """
+				{"store":"Redis","running":1,"waiting":0,"oldestUnsettledAge":"PT4M12S","counts":[]}
+				""");
+		open("");
+		assertThat(region("Needs attention")).containsText("A key has been running for 4\u00a0min\u00a012\u00a0s");
+	}
+
+	@Test
+	void showsOnlyTheRatesThatAreNotZero() {
+		List<Route> deliveries = new ArrayList<>();
+		this.page.route("**/actuator/metrics/outbox.delivered", (route) -> {
+			deliveries.add(route);
+			route.fulfill(json(200, meter(100 * deliveries.size())));
+		});
+		answer("GET metrics", 200, "{\"names\":[\"outbox.delivered\",\"outbox.retried\",\"outbox.dead\"]}");
+		answer("GET metrics/outbox.retried", 200, meter(0));
+		answer("GET metrics/outbox.dead", 200, meter(4));
+		open("");
+		assertThat(rates())
+			.containsText("Events delivered (100), Attempts that failed (0), Events that became dead (4).");
+		assertThat(rates().getByRole(AriaRole.ROWHEADER)).hasText(new String[] { "Events delivered" });
+		assertThat(rates()).containsText("Attempts that failed (0), Events that became dead (4).");
+	}
+
+	@Test
 	void keepsOpenWhatIsReadWhenItReadsAgain() {
 		open("#sagas/" + SAGA);
 		this.page.locator("summary").click();
@@ -211,6 +251,18 @@ class ConsoleAnswersIntegrationTests {
 
 	private void open(String fragment) {
 		this.page.navigate("http://shop.test/actuator/console" + fragment);
+	}
+
+	private static String meter(int count) {
+		return "{\"measurements\":[{\"statistic\":\"COUNT\",\"value\":" + count + "}],\"availableTags\":[]}";
+	}
+
+	private Locator rates() {
+		return region("Rates of the instance that answers, since this page was opened");
+	}
+
+	private Locator region(String name) {
+		return this.page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName(name).setExact(true));
 	}
 
 	private Locator button(String name) {

@@ -226,8 +226,8 @@ class ConsoleIncidents {
 			this.repaired = false;
 		}
 
-		void hold() {
-			// Nothing that counts here.
+		String hold(String key) {
+			return "held under " + key;
 		}
 
 		void takeBack() {
@@ -251,8 +251,10 @@ class ConsoleIncidents {
 
 		@Saga(name = "booking", key = "#id")
 		public void book(String id) {
-			this.saga.step("hold").compensate(this.warehouse::takeBack).run(this.warehouse::hold);
-			this.saga.step("charge").run(() -> {
+			this.saga.step("hold", String.class)
+				.compensate((held, key) -> this.warehouse.takeBack())
+				.run((key) -> this.warehouse.hold(key));
+			this.saga.step("charge").run((key) -> {
 				throw new StepRefusedException("The card is refused");
 			});
 		}

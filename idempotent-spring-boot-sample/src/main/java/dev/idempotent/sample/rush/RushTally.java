@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import dev.idempotent.sample.rush.Answer.Kind;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.springframework.http.HttpStatus;
 
 /**
  * What the users of a rush were told.
@@ -25,6 +26,12 @@ final class RushTally {
 	private final AtomicInteger replayed = new AtomicInteger();
 
 	private final AtomicInteger finished = new AtomicInteger();
+
+	private final AtomicInteger requestedFailures = new AtomicInteger();
+
+	private final AtomicInteger outages = new AtomicInteger();
+
+	private final AtomicInteger givenUp = new AtomicInteger();
 
 	private final Map<Long, Point> series = new ConcurrentSkipListMap<>();
 
@@ -78,7 +85,27 @@ final class RushTally {
 		if (answer.replayed()) {
 			this.replayed.incrementAndGet();
 		}
+		if (answer.status() == HttpStatus.SERVICE_UNAVAILABLE.value()) {
+			this.outages.incrementAndGet();
+		}
 		count(answer.kind(), answer.took());
+	}
+
+	/**
+	 * Notes the answer to a request that the shop was asked to fail: at the gate it may
+	 * have been refused before it could.
+	 */
+	void noteRequestedFailure(Answer answer) {
+		if (answer.status() == HttpStatus.INTERNAL_SERVER_ERROR.value()) {
+			this.requestedFailures.incrementAndGet();
+		}
+	}
+
+	/**
+	 * Notes that a user has repeated a request for a unit to no avail.
+	 */
+	void givesUp() {
+		this.givenUp.incrementAndGet();
 	}
 
 	/**
@@ -144,6 +171,7 @@ final class RushTally {
 		List<Point> series = List.copyOf(this.series.values());
 		long decided = series.stream().mapToLong((point) -> point.accepted() + point.refused()).sum();
 		return new Figures(this.finished.get(), answers, this.replayed.get(),
+				new Failures(this.requestedFailures.get(), this.outages.get(), this.givenUp.get()),
 				TimeUnit.SECONDS.toNanos(decided) / Math.max(nanos(), 1), series, Percentiles.of(this.accepted),
 				Percentiles.of(this.refused));
 	}
@@ -164,11 +192,24 @@ final class RushTally {
 	 * @param finished the number of users who have finished
 	 * @param answers the number of answers to requests for a unit, by kind
 	 * @param replayed how many of them were stored by an earlier request
+	 * @param failures why some of them have failed
 	 * @param perSecond how many requests were accepted or refused per second
 	 * @param series the same, second by second
 	 */
-	record Figures(int finished, Map<Kind, Long> answers, int replayed, long perSecond, List<Point> series,
-			Percentiles acceptedMillis, Percentiles refusedMillis) {
+	record Figures(int finished, Map<Kind, Long> answers, int replayed, Failures failures, long perSecond,
+			List<Point> series, Percentiles acceptedMillis, Percentiles refusedMillis) {
+
+	}
+
+	/**
+	 * Why requests have failed, and what has become of them.
+	 *
+	 * @param requested how many failed because the rush had requested it
+	 * @param outages how many got 503, because Redis or PostgreSQL did not respond
+	 * @param givenUp how many requests got no final answer, however often they were
+	 * repeated
+	 */
+	record Failures(int requested, int outages, int givenUp) {
 
 	}
 

@@ -93,13 +93,25 @@ final class RushUser {
 		this.tally.asks(this.name);
 		String chaos = chaos();
 		Answer answer = this.shop.insist((attempt) -> {
-			CompletableFuture<Answer> first = this.shop.post(ask, (attempt == 0) ? chaos : null);
+			CompletableFuture<Answer> first = (attempt == 0) ? failing(ask, chaos) : this.shop.post(ask, null);
 			return twice ? List.of(first, this.shop.post(ask, null)) : List.of(first);
 		}, (noted) -> this.tally.note(ask, noted));
+		if (!answer.isFinal()) {
+			this.tally.givesUp();
+		}
 		if (this.plan.behaviour() == Behaviour.PEOPLE && oneOf(10)) {
 			this.tally.note(ask, this.shop.insist(ask));
 		}
 		return answer;
+	}
+
+	private CompletableFuture<Answer> failing(Ask ask, @Nullable String chaos) {
+		CompletableFuture<Answer> response = this.shop.post(ask, chaos);
+		return (chaos == null) ? response : response.whenComplete((answer, failure) -> {
+			if (failure == null) {
+				this.tally.noteRequestedFailure(answer);
+			}
+		});
 	}
 
 	private void order(Answer reserved) {

@@ -22,15 +22,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ShopTest
 class CheckoutPageIntegrationTests {
 
-	private static final String COMPLETE = "Complete: each step took effect once.";
+	private static final String ONCE = "1 order, 1 charge, 10 points.";
 
-	private static final String UNDONE = "Undone: no step has left an effect.";
+	private static final String UNDONE = "0 orders, 1 rejected order, 1 charge, 1 refund, 0 points.";
 
-	private static final String HALTED = "Halted: an operator must decide.";
-
-	private static final String EFFECTS = "In the services: 1 order, 1 charge, 10 points.";
-
-	private static final String NOTHING_LEFT = "In the services: 0 orders, 1 rejected order, 1 charge, 1 refund, 0 points.";
+	private static final String CRASHED = "✓ Process \\d+ crashed after the charge, another one finished the checkout: ";
 
 	private final ShopPage page;
 
@@ -52,6 +48,7 @@ class CheckoutPageIntegrationTests {
 
 	@Test
 	void drawsTheStepsAsTheyHappen(@Autowired DataSource dataSource) throws IOException, SQLException {
+		choose("crash", "");
 		try (Connection connection = dataSource.getConnection()) {
 			connection.setAutoCommit(false);
 			// The gateway cannot charge until the page has shown that it is asked to.
@@ -60,28 +57,38 @@ class CheckoutPageIntegrationTests {
 			awaitStates("Done", "Acting", "Not begun");
 		}
 		awaitStates("Done", "Done", "Done");
-		this.page.awaitTexts("#saga-sentence", COMPLETE);
-		this.page.awaitTexts("#saga-effects", EFFECTS);
+		this.page.awaitProof("saga", ("✓ The checkout is complete: " + ONCE)::equals);
 	}
 
 	@Test
 	void drawsHowStepsAreUndone() throws IOException {
+		choose("crash", "");
 		this.page.choose("outcome", "refused");
 		this.page.click("check-out");
-		this.page.awaitTexts("#saga-sentence", UNDONE);
+		this.page.awaitProof("saga", ("✓ The checkout is undone: " + UNDONE)::equals);
 		awaitStates("Undone", "Undone", "Undone");
-		this.page.awaitTexts("#saga-effects", NOTHING_LEFT);
 	}
 
 	@Test
-	void showsThatThisJvmFinishesWhatAnotherHasBegun() throws IOException {
-		this.page.choose("crash", "after-call");
+	void showsThatAnotherProcessFinishesWhatACrashedOneHasBegun() throws IOException {
 		this.page.click("check-out");
-		this.page.awaitTexts("#saga-sentence", COMPLETE);
-		this.page.awaitTexts("#saga-reason", (texts) -> texts.get(0).endsWith("This JVM has finished it."));
-		this.page.awaitTexts("#saga-log span",
-				(texts) -> texts.stream().anyMatch((text) -> text.endsWith("crashes: after the charge")));
-		this.page.awaitTexts("#saga-effects", EFFECTS);
+		awaitCrash(this.page);
+		assertThat(log()).anyMatch((text) -> text.endsWith("crashes: after the charge"));
+	}
+
+	@Test
+	void checksOutAgainIfTheSecondProcessDoesNotGetTheCheckout() throws IOException {
+		this.page.run("""
+				const startUrlOfCrash = startUrl;
+				startUrl = (crash) => {
+				  startUrl = startUrlOfCrash;
+				  return startUrl('');
+				};
+				""");
+		this.page.click("check-out");
+		this.page.awaitTexts("#saga-log span", (texts) -> texts.stream()
+			.anyMatch((text) -> text.startsWith("Another JVM was faster than the second one")));
+		awaitCrash(this.page);
 	}
 
 	@Test
@@ -89,37 +96,33 @@ class CheckoutPageIntegrationTests {
 	void waitsForASecondJvmWhileOthersAreBusy(@LocalServerPort int port) throws IOException {
 		try (ShopPage first = new ShopPage(port); ShopPage second = new ShopPage(port)) {
 			for (ShopPage busy : List.of(first, second)) {
+				busy.tryMore("saga");
 				busy.choose("crash", "pause");
 				busy.click("check-out");
-				busy.awaitTexts("#saga-sentence", (texts) -> texts.get(0).startsWith("Running"));
+				busy.awaitProof("saga", (text) -> text.startsWith("Running"));
 			}
-			this.page.choose("crash", "after-call");
 			this.page.click("check-out");
-			this.page.awaitTexts("#saga-sentence", COMPLETE);
-			this.page.awaitTexts("#saga-reason",
-					(texts) -> texts.get(0).endsWith("has crashed. This JVM has finished it."));
-			assertThat(this.page.texts("#saga-log span")).noneMatch((text) -> text.contains("paused"));
+			awaitCrash(this.page);
+			assertThat(log()).noneMatch((text) -> text.contains("paused"));
 			for (ShopPage busy : List.of(first, second)) {
-				busy.awaitTexts("#saga-reason", (texts) -> texts.get(0).startsWith("This JVM has finished it.")
-						&& texts.get(0).contains("continued too late"));
+				busy.awaitProof("saga", (text) -> text.matches("✓ Process \\d+ was paused, another one finished "
+						+ "the checkout, and the late write was refused: " + ONCE));
 			}
 		}
 	}
 
 	@Test
 	void choosesARefusalForACrashDuringTheRefund() throws IOException {
-		this.page.choose("crash", "in-compensation");
+		choose("crash", "in-compensation");
 		this.page.click("check-out");
-		this.page.awaitTexts("#saga-sentence", UNDONE);
-		this.page.awaitTexts("#saga-effects", NOTHING_LEFT);
+		this.page.awaitProof("saga", (text) -> text
+			.matches("✓ Process \\d+ crashed during the refund, another one undid the checkout: " + UNDONE));
 	}
 
 	@Test
 	void letsTheVisitorRetryAHaltedRefund() throws IOException {
 		halt();
-		this.page.click("saga-retry");
-		this.page.awaitTexts("#saga-sentence", UNDONE);
-		this.page.awaitTexts("#saga-effects", NOTHING_LEFT);
+		this.page.prove("saga-retry", "saga", "✓ The checkout is undone: " + UNDONE);
 	}
 
 	@Test
@@ -127,16 +130,31 @@ class CheckoutPageIntegrationTests {
 		halt();
 		this.page.type("saga-note", "Paid back in cash");
 		this.page.click("saga-skip");
-		this.page.awaitTexts("#saga-sentence", UNDONE);
 		awaitStates("Undone", "Undone by hand", "Undone");
 		assertThat(this.page.texts("#saga-steps p")).contains("Paid back in cash");
+		this.page.awaitProof("saga", "The checkout is undone, partly by hand: "
+			.concat("0 orders, 1 rejected order, 1 charge, 0 points.")::equals);
+	}
+
+	private void choose(String name, String value) throws IOException {
+		this.page.tryMore("saga");
+		this.page.choose(name, value);
 	}
 
 	private void halt() throws IOException {
+		choose("crash", "");
 		this.page.choose("outcome", "halted");
 		this.page.click("check-out");
-		this.page.awaitTexts("#saga-sentence", HALTED);
+		this.page.awaitProof("saga", (text) -> text.startsWith("✗ Halted: an operator must decide. "));
 		assertThat(this.page.isHidden("saga-halted")).isFalse();
+	}
+
+	private static void awaitCrash(ShopPage page) {
+		page.awaitProof("saga", (text) -> text.matches(CRASHED + ONCE));
+	}
+
+	private List<String> log() {
+		return this.page.texts("#saga-log span");
 	}
 
 	private void awaitStates(String... states) {

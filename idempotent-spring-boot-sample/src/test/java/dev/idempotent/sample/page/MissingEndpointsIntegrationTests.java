@@ -12,7 +12,7 @@ import org.springframework.test.context.TestPropertySource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @ShopTest
-@TestPropertySource(properties = { "sample.chaos.enabled=false", "management.endpoints.web.exposure.include=health" })
+@TestPropertySource(properties = "sample.chaos.enabled=false")
 class MissingEndpointsIntegrationTests {
 
 	private final ShopPage page;
@@ -27,17 +27,18 @@ class MissingEndpointsIntegrationTests {
 	}
 
 	@Test
-	void saysThatTheMetersCannotBeRead() {
-		this.page.awaitTexts("#no-meters", "/actuator/prometheus responds with 404. Is the endpoint exposed?");
-		assertThat(this.page.isHidden("no-meters")).isFalse();
-		assertThat(this.page.has("#chart li")).isFalse();
-	}
-
-	@Test
 	void saysThatRedisCannotBeSwitched() {
 		this.page.awaitTexts("#redis-state",
 				"Cannot be switched here. Failures on request are disabled by sample.chaos.enabled.");
 		assertThat(List.of("redis-cut", "redis-restore", "redis-wipe")).allMatch(this.page::isDisabled);
+	}
+
+	@Test
+	void saysThatNoSecondProcessCrashes() {
+		this.page.awaitProof("saga",
+				"This shop starts no second process (sample.chaos.enabled), so nothing crashes here."::equals);
+		assertThat(this.page.texts("#check-out")).containsExactly("Check out");
+		assertThat(this.page.isDisabled("saga-crashes")).isTrue();
 	}
 
 }

@@ -33,39 +33,33 @@ class OutageIntegrationTests {
 
 	@Test
 	void cutsRedisOffAndBringsItBack() throws IOException {
+		this.page.tryMore("commit");
 		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Available"));
 		assertThat(this.page.isDisabled("redis-restore")).isTrue();
 		this.page.click("redis-cut");
 		this.page.awaitTexts("#redis-state", "Cut off");
 		assertThat(isAvailable()).isFalse();
 		assertThat(this.page.isDisabled("redis-cut")).isTrue();
+		this.page.prove("trial-send", "trial", "1 request with one key, 1 order in PostgreSQL: 1 ran.");
 		this.page.choose("handler", "/api/orders/lease");
-		this.page.placeOrder("1 request was sent; no order was made; 1 was refused.");
-		this.page.awaitMarks("refused");
-		assertThat(this.page.texts("#lanes .mark text")).containsExactly("503");
+		this.page.prove("trial-send", "trial", "1 request with one key, no order in PostgreSQL: 1 was refused (503).");
+		this.page.awaitMarks("trial-lane", "refused");
 		this.page.click("redis-restore");
 		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Available"));
 		assertThat(isAvailable()).isTrue();
 	}
 
 	@Test
-	void wipesRedis() throws IOException {
+	void findsTheOrderInPostgresqlWhenRedisIsWiped() throws IOException {
+		this.page.tryMore("commit");
+		this.page.prove("trial-send", "trial", "1 request with one key, 1 order in PostgreSQL: 1 ran.");
 		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Available"));
 		int wipes = wipes();
 		this.page.click("redis-wipe");
 		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).contains("wiped"));
 		assertThat(wipes()).isEqualTo(wipes + 1);
-	}
-
-	@Test
-	void drawsWhatTheMetersCount() throws IOException {
-		this.page.placeOrder("1 request was sent; 1 order was made.");
-		this.page.placeOrder("2 requests were sent; 1 order was made; 1 got the stored response.");
-		this.page.awaitTexts("#chart .kind-ran .chart-total, #chart .kind-replayed .chart-total",
-				(totals) -> totals.size() == 2 && !totals.contains("0"));
-		assertThat(this.page.isHidden("no-meters")).isTrue();
-		this.page.click("place");
-		this.page.awaitTexts("#chart .kind-replayed .bar", (bars) -> !bars.isEmpty());
+		this.page.prove("trial-send", "trial",
+				"✓ 2 requests with one key, 1 order in PostgreSQL: 1 ran, 1 got the stored response, byte for byte.");
 	}
 
 	private boolean isAvailable() {

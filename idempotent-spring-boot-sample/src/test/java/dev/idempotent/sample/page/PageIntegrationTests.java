@@ -6,6 +6,8 @@ import java.util.List;
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,97 +27,88 @@ class PageIntegrationTests {
 	}
 
 	@Test
-	void saysWhatToDoWhileNothingIsSent() {
-		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Available"));
-		assertThat(this.page.texts("#sent, #made")).containsExactly("0", "0");
-		assertThat(this.page.texts("#sentence").get(0)).startsWith("Nothing sent yet.");
-		assertThat(List.of("no-requests", "no-answers", "no-orders", "no-events")).noneMatch(this.page::isHidden);
-		assertThat(List.of("orders-table", "events-table")).allMatch(this.page::isHidden);
-		assertThat(this.page.texts(".verdict")).containsOnly("Not tried yet.");
-		assertThat(this.page.texts("#legend b")).containsExactly("Ran", "Replayed", "Waited", "In progress",
-				"Mismatched", "Refused", "Failed", "Lost");
+	void tellsOneStoryWithOneButtonForEachStep() {
+		assertThat(this.page.texts(".step h2")).containsExactly("1 Click often", "2 Lose an answer",
+				"3 Crash between the commit and the answer", "4 Two clicks that race", "5 Work after the commit",
+				"6 A checkout over three services");
+		assertThat(this.page.texts(".step button.primary")).hasSize(6).isEqualTo(this.page.texts(".action button"));
+		assertThat(this.page.texts(".told[role=status][aria-live=polite] .proof")).hasSize(6);
 	}
 
 	@Test
-	void countsRequestsBesideOrders() throws IOException {
-		this.page.placeOrder("1 request was sent; 1 order was made.");
-		this.page.placeOrder("2 requests were sent; 1 order was made; 1 got the stored response.");
-		this.page.placeOrder("3 requests were sent; 1 order was made; 2 got the stored response.");
-		assertThat(this.page.texts("#sent, #made")).containsExactly("3", "1");
-		assertThat(this.page.texts("#reason").get(0)).contains("did not run again");
-		assertThat(this.page.awaitOutcomes(3)).containsExactly("201 Replayed", "201 Replayed", "201 Ran");
-		assertThat(this.page.texts("#answers .body").stream().distinct()).hasSize(1);
+	void claimsNothingBeforeTheFirstClick() {
+		assertThat(this.page.texts(".proof")).noneMatch((text) -> text.matches(".*[✓✗0-9].*"));
+		assertThat(this.page.texts(".verdict, .response, .mark")).allMatch(String::isEmpty);
+	}
+
+	@Test
+	void keepsOneOrderHoweverOftenTheVisitorClicks() throws IOException {
+		this.page.prove("place", "clicks", "1 request, 1 order in PostgreSQL. Now click again.");
+		this.page.prove("place", "clicks",
+				"✓ 2 requests with one key, 1 order in PostgreSQL: 1 ran, 1 got the stored response, byte for byte.");
+		this.page.prove("place", "clicks",
+				"✓ 3 requests with one key, 1 order in PostgreSQL: 1 ran, 2 got the stored response, byte for byte.");
+		this.page.awaitMarks("clicks-lane", "ran", "replayed", "replayed");
+		this.page.awaitResponses("clicks", "201 Ran", "201 Replayed", "201 Replayed");
+		assertThat(this.page.texts("#clicks-responses .body")).hasSize(1);
 	}
 
 	@Test
 	void startsANewOrderWithANewKey() throws IOException {
 		List<String> key = this.page.texts("#key");
-		this.page.placeOrder("1 request was sent; 1 order was made.");
+		this.page.prove("place", "clicks", "1 request, 1 order in PostgreSQL. Now click again.");
 		assertThat(this.page.texts("#key")).isEqualTo(key);
-		this.page.click("new-order");
+		this.page.tryMore("clicks");
+		this.page.prove("new-order", "clicks", "Click a few times.");
 		assertThat(this.page.texts("#key")).isNotEqualTo(key);
-		this.page.awaitTexts("#sentence", "A new order has a new key. Nothing sent with it yet.");
-		this.page.placeOrder("1 request was sent; 1 order was made.");
-		assertThat(this.page.texts("#sent, #made, #made-label")).containsExactlyInAnyOrder("2", "2",
-				"orders made, with 2 keys");
-		this.page.awaitTexts("#orders .tag", "CREATED", "CREATED");
+		this.page.prove("place", "clicks", "1 request, 1 order in PostgreSQL. Now click again.");
 	}
 
 	@Test
-	void paysTheLastOrderOnce() throws IOException {
-		assertThat(this.page.isDisabled("pay")).isTrue();
-		this.page.placeOrder("1 request was sent; 1 order was made.");
-		this.page.awaitTexts("#last-order", (texts) -> texts.get(0).startsWith("Order "));
-		this.page.select("method", "declined");
-		this.page.click("pay");
-		this.page.awaitOutcomes(2);
-		this.page.select("method", "card");
-		this.page.click("pay");
-		this.page.awaitOutcomes(3);
-		this.page.click("pay");
-		assertThat(this.page.awaitOutcomes(4)).containsExactly("409 Refused", "200 Ran", "402 Refused", "201 Ran");
-		this.page.awaitTexts("#orders .tag", "PAID");
-		this.page.awaitTexts("#events tr td:nth-child(2)", "order.paid", "order.created");
-	}
-
-	@Test
-	void showsTwoMovesThatRace() throws IOException {
-		this.page.click("start-race");
-		this.page.awaitTexts("#race-result",
-				(texts) -> texts.get(0).matches("Order .{8} in PostgreSQL: (PAID|CANCELLED)"));
-		boolean paid = this.page.texts("#race-result").get(0).endsWith("PAID");
-		String applied = "✓ 200: this request has moved the order";
-		assertThat(this.page.texts("#race .verdict"))
-			.isEqualTo(paid ? List.of(applied, "409: the order was PAID before")
-					: List.of("409: the order was CANCELLED before", applied));
-		assertThat(this.page.awaitOutcomes(2)).containsExactlyInAnyOrder("200 Ran", "409 Refused");
-	}
-
-	@Test
-	void showsHandlersThatFailTwice() throws IOException {
-		this.page.click("ship");
-		this.page.awaitTexts("#shipment .verdict", "✓ 3 attempts, 1 parcel", "✓ 3 attempts, 1 credit");
+	void lettersOfAMessageStayText() throws IOException {
+		this.page.tryMore("clicks");
+		this.page.type("item", "<b id='bold'>10 %</b> & more");
+		this.page.click("place");
+		this.page.awaitTexts("#clicks-responses .body", (texts) -> texts.toString().contains("<b id='bold'>10 %</b>"));
+		assertThat(this.page.has("#bold")).isFalse();
 	}
 
 	@Test
 	void takesOneFeedbackForADoubleClickWithoutKeys() throws IOException {
+		this.page.tryMore("clicks");
 		this.page.click("give-twice");
-		assertThat(this.page.awaitOutcomes(2)).containsOnlyOnce("202 Ran")
-			.containsAnyOf("202 Replayed", "409 In progress");
+		this.page.awaitProof("feedback", (text) -> text.matches("✓ 2 requests without a key: 1 ran, "
+				+ "1 (got the stored response.*|came during the run and must retry \\(409\\))\\."));
+		assertThat(this.page.texts("#feedback-responses .outcome b")).hasSize(2).containsOnlyOnce("202 Ran");
 	}
 
 	@Test
-	void countsTheRowsOfTheDatabase() {
-		this.page.awaitTexts("#stats dd",
-				(texts) -> texts.size() == 7 && texts.stream().allMatch((text) -> text.matches("\\d+")));
+	void tellsWhichOfTwoRequestsHasWon() throws IOException {
+		this.page.click("start-race");
+		this.page.awaitProof("race", (text) -> text.startsWith("✓"));
+		assertThat(this.page.texts("#race-proof")).containsAnyOf(
+				"✓ Pay won: PostgreSQL says PAID, and cancel got 409 with that status.",
+				"✓ Cancel won: PostgreSQL says CANCELLED, and pay got 409 with that status.");
+		assertThat(this.page.texts("#race-responses .outcome b")).containsExactlyInAnyOrder("200 Ran", "409 Refused");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "card, 1 charge", "declined, 0 charges" })
+	void chargesAtMostOnceForTwoPaymentsWithOneKey(String method, String charges) throws IOException {
+		this.page.tryMore("race");
+		this.page.select("method", method);
+		this.page.click("pay-twice");
+		this.page.awaitProof("payment", (text) -> text.startsWith("✓ 2 payments with one key: ")
+				&& text.endsWith("; the gateway has " + charges + "."));
 	}
 
 	@Test
-	void escapesText() throws IOException {
-		this.page.type("item", "<b id='bold'>10 %</b> & more");
-		this.page.click("place");
-		this.page.awaitTexts("#orders td", (texts) -> texts.contains("<b id='bold'>10 %</b> & more"));
-		assertThat(this.page.has("#bold")).isFalse();
+	void countsWhatHandlersHaveDoneAfterTwoFailures() throws IOException {
+		this.page.prove("ship", "shipment", "✓ 3 attempts packed 1 parcel, 3 attempts credited 1 point, "
+				+ "and the consumer has handled 3 events, each once.");
+		assertThat(this.page.texts("#shipment .verdict")).containsExactly("3 attempts, 1 parcel",
+				"3 attempts, 1 point");
+		assertThat(this.page.texts("#events b")).containsExactly("order.created", "order.paid", "order.shipped");
 	}
 
 }

@@ -38,11 +38,22 @@ class ShopPage implements AutoCloseable {
 	}
 
 	/**
-	 * Places the order once and waits for the sentence about it.
+	 * Opens what a step offers beside its button.
 	 */
-	void placeOrder(String sentence) throws IOException {
-		click("place");
-		awaitTexts("#sentence", sentence);
+	void tryMore(String step) throws IOException {
+		this.page.<HtmlElement>querySelector("#" + step + " .more > summary").click();
+	}
+
+	/**
+	 * Clicks a button and waits for the sentence that says what a step has proved.
+	 */
+	void prove(String button, String step, String sentence) throws IOException {
+		click(button);
+		awaitProof(step, sentence::equals);
+	}
+
+	void awaitProof(String step, Predicate<String> expected) {
+		awaitTexts("#" + step + "-proof", (texts) -> expected.test(texts.get(0)));
 	}
 
 	void choose(String name, String value) throws IOException {
@@ -59,17 +70,24 @@ class ShopPage implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the user of the current key.
+	 * Returns the user of the key of the first step.
 	 */
 	String user() {
-		return this.page.executeJavaScript("current.user").getJavaScriptResult().toString();
+		return run("clicked.user");
+	}
+
+	/**
+	 * Runs a script in the page.
+	 */
+	String run(String script) {
+		return String.valueOf(this.page.executeJavaScript(script).getJavaScriptResult());
 	}
 
 	/**
 	 * Returns the part of the address that starts with a {@code #}.
 	 */
 	String fragment() {
-		return this.page.executeJavaScript("window.location.hash").getJavaScriptResult().toString();
+		return run("window.location.hash");
 	}
 
 	void select(String id, String option) {
@@ -109,23 +127,27 @@ class ShopPage implements AutoCloseable {
 	}
 
 	/**
-	 * Waits for the marks of the newest key, each its kind in the order of sending.
+	 * Waits for the marks of a line, each its kind in the order of sending.
 	 */
-	void awaitMarks(String... kinds) {
-		Awaitility.await().atMost(PATIENCE).until(this::marks, List.of(kinds)::equals);
+	void awaitMarks(String lane, String... kinds) {
+		Awaitility.await().atMost(PATIENCE).until(() -> marks(lane), List.of(kinds)::equals);
 	}
 
-	private List<String> marks() {
+	private List<String> marks(String lane) {
 		synchronized (this.page) {
-			DomNode lane = this.page.querySelector("#lanes .lane");
-			if (lane == null) {
-				return List.of();
-			}
-			return lane.querySelectorAll(".mark")
+			return this.page.querySelectorAll("#" + lane + " .mark")
 				.stream()
 				.map((mark) -> mark.getAttributes().getNamedItem("class").getNodeValue().replace("mark kind-", ""))
 				.toList();
 		}
+	}
+
+	/**
+	 * Waits for the responses of a step, such as {@code 201 Ran}, those with the same
+	 * bytes one after the other.
+	 */
+	void awaitResponses(String step, String... responses) {
+		awaitTexts("#" + step + "-responses .outcome b", responses);
 	}
 
 	List<String> awaitOutcomes(int count) {

@@ -14,6 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ShopTest
 class TimelineIntegrationTests {
 
+	private static final String FIRST = "1 request, 1 order in PostgreSQL. Now click again.";
+
 	private final ShopClient shop;
 
 	private final ShopPage page;
@@ -30,15 +32,16 @@ class TimelineIntegrationTests {
 
 	@Test
 	void drawsRunsReplaysAndMismatches() throws IOException {
-		this.page.placeOrder("1 request was sent; 1 order was made.");
-		this.page.placeOrder("2 requests were sent; 1 order was made; 1 got the stored response.");
-		this.page.click("change");
-		this.page.awaitMarks("ran", "replayed", "mismatched");
-		this.page.awaitTexts("#sentence", "3 requests were sent; 1 order was made; 1 got the stored response; "
-				+ "1 was rejected for another body (422).");
-		assertThat(this.page.texts("#lanes .mark text")).containsExactly("201", "201", "422");
-		assertThat(this.page.texts("#lanes .lane-result")).containsExactly("3 requests → 1 order");
-		assertThat(this.page.isHidden("no-requests")).isTrue();
+		this.page.prove("place", "clicks", FIRST);
+		this.page.tryMore("clicks");
+		this.page.prove("change", "clicks",
+				"✓ 2 requests with one key, 1 order in PostgreSQL: 1 ran, 1 was rejected for another body (422).");
+		this.page.prove("place", "clicks", "✓ 3 requests with one key, 1 order in PostgreSQL: 1 ran, "
+				+ "1 got the stored response, byte for byte, 1 was rejected for another body (422).");
+		this.page.awaitMarks("clicks-lane", "ran", "mismatched", "replayed");
+		assertThat(this.page.texts("#clicks-lane .mark text")).containsExactly("201", "422", "201");
+		assertThat(this.page.texts("#clicks-lane .legend li")).containsExactly("the handler ran", "has another body",
+				"got the stored response");
 	}
 
 	@Test
@@ -50,76 +53,74 @@ class TimelineIntegrationTests {
 			.anyOf(this.shop.postAsync("/api/orders", order, headers),
 					this.shop.postAsync("/api/orders", order, headers))
 			.join();
-		this.page.placeOrder("1 request was sent; no order was made; 1 came while the first was running (409).");
-		this.page.awaitMarks("in-progress");
+		this.page.prove("place", "clicks",
+				"1 request with one key, no order in PostgreSQL: 1 came during the run and must retry (409).");
+		this.page.awaitMarks("clicks-lane", "in-progress");
 	}
 
 	@Test
-	void drawsARepeatThatWaitsForTheAnswer() throws IOException {
-		this.page.choose("handler", "/api/orders/wait");
-		// Long enough for the second click on a busy machine.
-		this.page.chooseAs("trouble", "delay=2000", "delay=7000");
-		this.page.click("place");
-		this.page.awaitMarks("waiting");
-		this.page.click("place");
-		this.page.awaitMarks("ran", "waited");
-		this.page.awaitTexts("#sentence",
-				"2 requests were sent; 1 order was made; 1 waited and got the same response.");
+	void drawsRepeatsThatWaitForTheAnswer() throws IOException {
+		this.page.tryMore("clicks");
+		this.page.choose("pending", "/api/orders/wait");
+		// Long enough for the fifth request on a busy machine.
+		this.page.chooseAs("pace", "delay=2000", "delay=7000");
+		this.page.click("five-times");
+		this.page.awaitProof("clicks", ("✓ 5 requests with one key, 1 order in PostgreSQL: 1 ran, "
+				+ "4 waited for the stored response, byte for byte.")::equals);
+		assertThat(this.page.texts("#clicks-responses .body")).hasSize(1);
 	}
 
 	@Test
-	void drawsAnAnswerThatIsLostAndFoundByARetry() throws IOException {
-		this.page.choose("trouble", "lost");
-		this.page.placeOrder("1 request was sent; 1 order was made; 1 response was lost.");
-		this.page.awaitMarks("lost");
-		this.page.choose("trouble", "");
-		this.page.click("place");
-		this.page.awaitMarks("lost", "replayed");
-		assertThat(this.page.texts("#sent, #made")).containsExactly("2", "1");
+	void findsTheOrderWhoseAnswerWasLost() throws IOException {
+		this.page.click("lose");
+		this.page.awaitProof("lost", (text) -> text.matches("✓ The answer was lost, the order was not: request \\d+ "
+				+ "got the stored response, and PostgreSQL has 1 order\\."));
+		assertThat(this.page.texts("#lost-responses .outcome b")).startsWith("– Lost").endsWith("201 Replayed");
 	}
 
 	@Test
-	void drawsAFailureAndTheRunOfItsRetry() throws IOException {
-		this.page.choose("trouble", "fail=before-commit");
-		this.page.placeOrder("1 request was sent; no order was made; 1 failed.");
-		this.page.choose("trouble", "");
-		this.page.placeOrder("2 requests were sent; 1 order was made; 1 failed.");
-		this.page.awaitMarks("failed", "ran");
-	}
-
-	@Test
-	void marksADoubleOrderAsBad() throws IOException {
-		this.page.choose("handler", "/api/orders/lease");
-		this.page.choose("trouble", "fail=after-commit");
-		this.page.placeOrder("1 request was sent; 1 order was made; 1 failed.");
-		assertThat(this.page.has(".lane-result .bad")).isFalse();
-		this.page.choose("trouble", "");
-		this.page.placeOrder("2 requests were sent; 2 orders were made; 1 failed.");
-		this.page.awaitTexts("#lanes .lane-result .bad", "✗ 2 orders");
-		assertThat(this.page.has("#made-number.bad")).isTrue();
-		assertThat(this.page.texts("#reason").get(0)).startsWith("LEASE keeps the key in Redis");
-	}
-
-	@Test
-	void startsANewOrderForAnotherHandler() throws IOException {
-		this.page.placeOrder("1 request was sent; 1 order was made.");
-		this.page.choose("handler", "/api/orders/lease");
-		this.page.placeOrder("1 request was sent; 1 order was made.");
-		this.page.awaitTexts("#lanes .lane-name span", "LEASE", "TRANSACTION");
+	void runsARetryAgainAfterAFailureBeforeTheCommit() throws IOException {
+		this.page.tryMore("lost");
+		this.page.prove("fail-before", "lost",
+				"✓ The request that failed has left nothing: its retry ran, and PostgreSQL has 1 order.");
+		this.page.awaitMarks("lost-lane", "failed", "ran");
 	}
 
 	@Test
 	void comparesTheGuaranteesAgainWithEachClick() throws IOException {
 		for (int clicks = 1; clicks <= 2; clicks++) {
-			this.page.click("compare");
-			this.page.awaitTexts("#comparison .verdict", "✗ 2 orders for one key: ordered twice",
-					"✓ 1 order, and the retry got its response");
+			this.page.prove("compare", "commit",
+					"✓ With the key in the transaction, the retry got the stored response and there is 1 order; "
+							+ "with the key in Redis, the retry ran again and there are 2 orders.");
+			assertThat(this.page.texts("#commit .verdict")).containsExactly("✓ 1 order for one key",
+					"✗ 2 orders for one key");
 			assertThat(this.page.has("#lease-verdict.bad")).isTrue();
-			assertThat(this.page.texts("#lease-lane .mark text")).containsExactly("500", "201");
-			assertThat(this.page.texts("#transaction-lane .mark.kind-ran text, #transaction-lane .kind-replayed text"))
-				.containsExactly("201", "201");
-			this.page.awaitOutcomes(4 * clicks);
+			this.page.awaitMarks("transaction-lane", "ran", "replayed");
+			this.page.awaitMarks("lease-lane", "failed", "ran");
+			this.page.awaitResponses("commit", "201 Ran", "201 Replayed", "500 Failed", "201 Ran");
 		}
+	}
+
+	@Test
+	void marksADoubleOrderAsBad() throws IOException {
+		this.page.tryMore("commit");
+		this.page.choose("handler", "/api/orders/lease");
+		this.page.choose("trouble", "fail=after-commit");
+		this.page.prove("trial-send", "trial", "1 request with one key, 1 order in PostgreSQL: 1 failed (500).");
+		assertThat(this.page.has("#trial-proof.bad")).isFalse();
+		this.page.choose("trouble", "");
+		this.page.prove("trial-send", "trial",
+				"✗ 2 requests with one key, 2 orders in PostgreSQL: 1 ran, 1 failed (500).");
+		assertThat(this.page.has("#trial-proof.bad")).isTrue();
+	}
+
+	@Test
+	void startsANewOrderForAnotherHandler() throws IOException {
+		this.page.tryMore("commit");
+		this.page.prove("trial-send", "trial", "1 request with one key, 1 order in PostgreSQL: 1 ran.");
+		this.page.choose("handler", "/api/orders/lease");
+		this.page.awaitProof("trial", "A new key. Nothing is sent with it yet."::equals);
+		this.page.prove("trial-send", "trial", "1 request with one key, 1 order in PostgreSQL: 1 ran.");
 	}
 
 }

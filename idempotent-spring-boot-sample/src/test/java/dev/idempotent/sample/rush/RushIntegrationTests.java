@@ -49,6 +49,10 @@ class RushIntegrationTests {
 		assertThat(JsonPath.<Integer>read(done, "$.finished")).isEqualTo(200);
 		assertThat(JsonPath.<Integer>read(done, "$.answers.reserved")).isGreaterThanOrEqualTo(20);
 		assertThat(JsonPath.<Integer>read(done, "$.answers.soldOut")).isPositive();
+		assertThat(JsonPath.<Integer>read(done, "$.failures.requested")
+				+ JsonPath.<Integer>read(done, "$.failures.outages"))
+			.isEqualTo(JsonPath.<Integer>read(done, "$.answers.failed"));
+		assertThat(JsonPath.<Integer>read(done, "$.failures.givenUp")).isZero();
 		assertThat(JsonPath.<Boolean>read(done, "$.verdict.holds")).as(done).isTrue();
 		String item = JsonPath.read(done, "$.item");
 		String verdict = this.shop.get("/api/flash-sales/" + item + "/verdict").body();
