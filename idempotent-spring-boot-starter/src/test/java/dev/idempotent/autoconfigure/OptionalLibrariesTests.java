@@ -158,6 +158,21 @@ class OptionalLibrariesTests {
 			.doesNotHaveBean("idempotencyKafkaErrorHandler"));
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "org.springframework.ai,idempotentToolCalls", "io.modelcontextprotocol,idempotentMcpTools" })
+	void worksWithoutALibraryForTools(String library, String absent) {
+		start(library).run(
+				(context) -> assertThat(context).hasNotFailed().hasBean("idempotencyTemplate").doesNotHaveBean(absent));
+	}
+
+	@Test
+	void refusesAToolWithoutSpringAi() {
+		start(NoTool.class, "org.springframework.ai", "io.modelcontextprotocol")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("takes its key from the call of a tool, and there is no Spring AI"));
+	}
+
 	@Test
 	void leavesAnApplicationWithoutMvcAlone() {
 		start("org.springframework.web.servlet")
@@ -216,6 +231,17 @@ class OptionalLibrariesTests {
 		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m", name = "forms.give")
 		@PostMapping("/feedback")
 		void give() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class NoTool {
+
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "buy")
+		String buy(String item) {
+			return item;
 		}
 
 	}

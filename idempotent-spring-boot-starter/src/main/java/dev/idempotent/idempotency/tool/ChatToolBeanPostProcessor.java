@@ -3,7 +3,6 @@ package dev.idempotent.idempotency.tool;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.chat.model.ToolContext;
@@ -59,12 +58,10 @@ public final class ChatToolBeanPostProcessor implements BeanPostProcessor {
 
 	private static @Nullable Object invoke(ToolCallingManager executor, Method method,
 			@Nullable Object @Nullable [] arguments) throws Throwable {
-		String conversation = (arguments == null) ? null
-				: Stream.of(arguments)
-					.filter(Prompt.class::isInstance)
-					.map((prompt) -> conversationOf((Prompt) prompt))
-					.findFirst()
-					.orElse(null);
+		String conversation = null;
+		for (Object argument : (arguments != null) ? arguments : new Object[0]) {
+			conversation = (argument instanceof Prompt prompt) ? conversationOf(prompt) : conversation;
+		}
 		if (conversation == null) {
 			return proceed(executor, method, arguments);
 		}

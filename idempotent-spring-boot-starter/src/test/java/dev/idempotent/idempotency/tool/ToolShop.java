@@ -37,11 +37,11 @@ final class ToolShop implements AutoCloseable {
 	static ToolShop start(Class<?> source, String... properties) {
 		List<String> arguments = new ArrayList<>(List.of("--server.port=0", "--server.address=127.0.0.1",
 				"--idempotent.namespace=shop", "--spring.main.banner-mode=off", "--test.with-tools=true",
-				"--spring.datasource.generate-unique-name=true", "--server.shutdown=immediate",
-				"--spring.ai.mcp.server.protocol=STREAMABLE"));
+				"--spring.datasource.generate-unique-name=true", "--server.shutdown=immediate"));
 		List.of(properties).forEach((property) -> arguments.add("--" + property));
 		SpringApplication application = new SpringApplication(source);
 		application.setWebApplicationType(WebApplicationType.SERVLET);
+		application.setDefaultProperties(Map.of("spring.ai.mcp.server.protocol", "STREAMABLE"));
 		return new ToolShop(application.run(arguments.toArray(String[]::new)));
 	}
 
