@@ -53,13 +53,13 @@ public record ToolRefusal(Reason reason, String operation, @Nullable Duration re
 				+ "wait, then repeat exactly this call."),
 
 		/**
-		 * Nobody knows whose key it is.
+		 * The owner of the key is not known.
 		 */
 		CALLER_UNKNOWN("Nothing was done, because the caller of this tool is not known: do not repeat this call, and "
 				+ "tell the user that the application must authenticate its callers."),
 
 		/**
-		 * The key that was sent is none.
+		 * What was sent as the key is not a key.
 		 */
 		KEY_INVALID("Nothing was done, because the idempotency key of this call is not one text of 1 to 255 "
 				+ "characters: repeat this call with a valid key, and use that key for every attempt.");

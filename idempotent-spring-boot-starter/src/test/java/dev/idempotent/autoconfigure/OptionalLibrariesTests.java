@@ -169,7 +169,6 @@ class OptionalLibrariesTests {
 	void refusesAToolWithoutSpringAi() {
 		start(NoTool.class, "org.springframework.ai", "io.modelcontextprotocol")
 			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
 				.hasMessageContaining("takes its key from the call of a tool, and there is no Spring AI"));
 	}
 

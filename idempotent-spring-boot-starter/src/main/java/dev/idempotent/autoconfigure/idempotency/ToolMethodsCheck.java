@@ -185,7 +185,7 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 							"Annotate the method of the class itself, not one of its interface. With "
 									+ "spring.ai.mcp.server.type=ASYNC a tool must return a Mono or Flux, and with "
 									+ "protocol=STATELESS it cannot have a parameter for an exchange or a request "
-									+ "context. A lazy bean is no tool.",
+									+ "context. A lazy bean is not served.",
 							null);
 			}
 		}

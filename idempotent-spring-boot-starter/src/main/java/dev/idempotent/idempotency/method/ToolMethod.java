@@ -64,7 +64,7 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 
 	/**
 	 * Reads an annotated method.
-	 * @throws dev.idempotent.IdempotentConfigurationException if it is no tool
+	 * @throws dev.idempotent.IdempotentConfigurationException if it is not a tool
 	 */
 	static ToolMethod of(AnnotatedMethod method, Idempotent annotation, MethodOperation operation,
 			@Nullable KeyExpression key, MethodArguments arguments, @Nullable ToolCalls shared) {
@@ -100,7 +100,7 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 			return method.invalid("is a tool by the annotation of an interface or a superclass alone, where Spring AI "
 					+ "does not look for it", "Repeat @McpTool on this method.", null);
 		}
-		return method.invalid("takes its key from the call of a tool, and is no tool",
+		return method.invalid("takes its key from the call of a tool, and is not a tool",
 				"Add @Tool or @McpTool to the method, or set key to the argument that is the key, without "
 						+ "from = KeySource.TOOL_CALL.",
 				null);
@@ -173,8 +173,8 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 			String sent = keyOf(call, values);
 			String name = this.operation.settings().name();
 			return (sent != null)
-					? new Identity(IdempotencyKey.of(IdempotencyKey.Kind.METHOD, settings.namespace(), scopes.ofKey(),
-							name, sent), fingerprint, this.operation.settings().retention())
+					? new Identity(IdempotencyKey.of(IdempotencyKey.Kind.TOOL_CALL, settings.namespace(),
+							scopes.ofKey(), name, sent), fingerprint, this.operation.settings().retention())
 					: new Identity(IdempotencyKey.of(IdempotencyKey.Kind.FINGERPRINT, settings.namespace(),
 							scopes.ofFingerprint(), name, fingerprint.digest()), fingerprint, this.window);
 		}
@@ -205,7 +205,8 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 	private @Nullable String keyOf(@Nullable ToolCall call, @Nullable Object[] values) {
 		try {
 			String ofArgument = (this.key != null) ? this.key.evaluate(this.arguments.byName(values)) : null;
-			return (ofArgument != null || call == null) ? ofArgument : call.key();
+			String ofClient = (ofArgument == null && call != null) ? call.key() : null;
+			return (ofClient != null) ? KeyExpression.textOf(ofClient) : ofArgument;
 		}
 		catch (EvaluationException | JacksonException | IllegalArgumentException ex) {
 			throw refuse(call, Reason.KEY_INVALID, null, ex);

@@ -45,7 +45,7 @@ class ToolMistakesTests {
 						"Add from = KeySource.TOOL_CALL"),
 				arguments(ShortWindow.class, "has a window of PT10S, shorter than its lease of PT1M",
 						"at least as long as the lease"),
-				arguments(NoTool.class, "takes its key from the call of a tool, and is no tool",
+				arguments(NoTool.class, "takes its key from the call of a tool, and is not a tool",
 						"Add @Tool or @McpTool"),
 				arguments(ToolOfInterface.class, "is a tool by the annotation of an interface", "Repeat @McpTool"),
 				arguments(Future.class, "is a tool and returns a future", "Return the result"),
