@@ -438,7 +438,7 @@ class McpToolsTests {
 		@McpTool(name = "buy-anything")
 		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "buy-anything", guarantee = Guarantee.LEASE)
 		Receipt anything(CallToolRequest request) {
-			return this.purchases.buy((String) request.arguments().get("item"), 1);
+			return this.purchases.buy(String.valueOf(request.arguments().get("item")), 1);
 		}
 
 		@McpTool(name = "fail-leased")

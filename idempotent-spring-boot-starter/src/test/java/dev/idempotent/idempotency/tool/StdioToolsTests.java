@@ -71,9 +71,9 @@ class StdioToolsTests {
 	@Import({ Purchases.Shop.class, Tools.class })
 	static class Application {
 
-		private static PipedInputStream input;
+		private static PipedInputStream input = new PipedInputStream();
 
-		private static PipedOutputStream output;
+		private static PipedOutputStream output = new PipedOutputStream();
 
 		@Bean
 		StdioServerTransportProvider transport() {

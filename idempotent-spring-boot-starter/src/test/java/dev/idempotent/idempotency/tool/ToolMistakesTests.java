@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.method.MethodApplication;
 import io.modelcontextprotocol.server.McpSyncServerExchange;
 import org.assertj.core.api.ThrowableAssertAlternative;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -115,10 +116,9 @@ class ToolMistakesTests {
 		return MethodApplication.with(tools).withConfiguration(AutoConfigurations.of(ImportTools.CLASS));
 	}
 
-	private static void assertMistake(Throwable failure, String mistake, String action) {
-		assertThat(failure).isNotNull();
+	private static void assertMistake(@Nullable Throwable failure, String mistake, String action) {
 		Throwable cause = failure;
-		while (!(cause instanceof IdempotentConfigurationException) && cause.getCause() != null) {
+		while (cause != null && !(cause instanceof IdempotentConfigurationException)) {
 			cause = cause.getCause();
 		}
 		assertThat(cause).isInstanceOfSatisfying(IdempotentConfigurationException.class, (ex) -> {
@@ -336,7 +336,8 @@ class ToolMistakesTests {
 	static class InCircle {
 
 		@Autowired
-		private Other other;
+		void use(Other other) {
+		}
 
 		@McpTool
 		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "buy")
@@ -349,7 +350,8 @@ class ToolMistakesTests {
 	static class Other {
 
 		@Autowired
-		private InCircle tool;
+		void use(InCircle tool) {
+		}
 
 	}
 
