@@ -158,11 +158,19 @@ class OptionalLibrariesTests {
 			.doesNotHaveBean("idempotencyKafkaErrorHandler"));
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "org.springframework.ai,idempotentToolCalls", "io.modelcontextprotocol,idempotentMcpTools" })
-	void worksWithoutALibraryForTools(String library, String absent) {
-		start(library).run(
-				(context) -> assertThat(context).hasNotFailed().hasBean("idempotencyTemplate").doesNotHaveBean(absent));
+	@Test
+	void worksWithoutSpringAi() {
+		start("org.springframework.ai", "io.modelcontextprotocol").run((context) -> assertThat(context).hasNotFailed()
+			.hasBean("idempotencyTemplate")
+			.doesNotHaveBean("idempotentToolCalls"));
+	}
+
+	@Test
+	void worksWithoutMcp() {
+		start("io.modelcontextprotocol", "org.springframework.ai.mcp")
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasBean("idempotentToolCalls")
+				.doesNotHaveBean("idempotentMcpTools"));
 	}
 
 	@Test
