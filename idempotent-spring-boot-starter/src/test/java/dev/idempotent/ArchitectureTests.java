@@ -81,6 +81,8 @@ class ArchitectureTests {
 
 	private static final String REDIS = ROOT + ".redis";
 
+	private static final String TOOL = ROOT + ".tool";
+
 	private static final String WEB = ROOT + ".web";
 
 	// A new room states below what it may know.
@@ -89,7 +91,7 @@ class ArchitectureTests {
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, CONNECTIONS, ENCRYPTION, OUTBOX,
 				OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".method", OUTBOX + ".kafka",
 				OUTBOX_REDIS, OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, CANONICAL,
-				KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
+				KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, TOOL, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
 				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN, TRANSACTION);
 
 	@ArchTest
@@ -207,7 +209,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, SHARED, ROOT, ENGINE, CANONICAL, OPERATION,
-			TRANSACTION, ADVICE, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..",
+			TOOL, TRANSACTION, ADVICE, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..",
 			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.core..",
 			"org.springframework.expression..", "org.springframework.transaction..", "org.springframework.util..",
 			"com.fasterxml.jackson.annotation..", "tools.jackson..");
@@ -232,6 +234,11 @@ class ArchitectureTests {
 	static final ArchRule redisKnowsNoServlets = room(REDIS, ROOT, CONNECTIONS, "java..", "org.slf4j..",
 			"org.jspecify..", "org.springframework.core..", "org.springframework.dao..",
 			"org.springframework.data.redis..", "io.lettuce..");
+
+	@ArchTest
+	static final ArchRule toolsKnowSpringAiAndItsServersAlone = room(TOOL, ROOT, "java..", "org.slf4j..",
+			"org.jspecify..", "io.modelcontextprotocol..", "org.springframework.ai..", "org.springframework.beans..",
+			"org.springframework.util..", "tools.jackson.databind..");
 
 	@ArchTest
 	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, ENGINE, ADVICE, CANONICAL, OPERATION, WORK, TOKEN,
@@ -287,6 +294,7 @@ class ArchitectureTests {
 		.notDependOnEachOther()
 		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, WEB), resideInAPackage(ENGINE))
 		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(CANONICAL, OPERATION))
+		.ignoreDependency(resideInAPackage(METHOD), resideInAPackage(TOOL))
 		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(CANONICAL));
 
 	@ArchTest

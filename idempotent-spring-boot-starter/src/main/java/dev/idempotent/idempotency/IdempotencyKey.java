@@ -79,6 +79,11 @@ public record IdempotencyKey(String digest) {
 		METHOD,
 
 		/**
+		 * What a client has sent as the key of a tool's call.
+		 */
+		TOOL_CALL,
+
+		/**
 		 * A saga, or the action or undo of one of its steps.
 		 */
 		SAGA,

@@ -15,7 +15,8 @@ import java.lang.annotation.Target;
  * any other method of a bean, called by code or by a listener container, {@link #key()}
  * selects the key from the arguments, and the return value is stored. A refused call
  * throws {@link IdempotencyPendingException}, {@link IdempotencyMismatchException} or
- * {@link IdempotencyResultException}.
+ * {@link IdempotencyResultException}. On a tool of Spring AI, which an agent calls, see
+ * {@link KeySource#TOOL_CALL}.
  * <p>
  * All attributes are checked at start-up: an invalid expression or duration stops the
  * application with a message that names the method.
@@ -35,8 +36,9 @@ public @interface Idempotent {
 	String EVERYTHING = "*";
 
 	/**
-	 * The source of a web handler's key. Ignored if {@link #key()} is set, which
-	 * {@link KeySource#TOKEN} excludes.
+	 * The source of the key of a web handler, or {@link KeySource#TOOL_CALL} on the tool
+	 * of an agent. A web handler with {@link #key()} has no other source, and
+	 * {@link KeySource#TOKEN} excludes that attribute.
 	 * @return the source of the key
 	 */
 	KeySource from() default KeySource.HEADER;
@@ -48,7 +50,8 @@ public @interface Idempotent {
 	 * {@code 400}. On any other method the expression is required and the variables are
 	 * the arguments by name; a call for which it has no value, or one that cannot be told
 	 * from others (see {@link CanonicalForm}), fails with an
-	 * {@link IllegalArgumentException}.
+	 * {@link IllegalArgumentException}. With {@link KeySource#TOOL_CALL} the expression
+	 * is not required, and a call for which it has no value is identified otherwise.
 	 * @return the expression, or an empty string to use {@link #from()}
 	 */
 	String key() default "";
@@ -87,8 +90,8 @@ public @interface Idempotent {
 	/**
 	 * How long the claim on a key holds if its process dies, such as {@code 30s}. It is
 	 * renewed while the method runs.
-	 * @return a duration, or an empty string for the shorter of {@code idempotent.lease}
-	 * and the retention
+	 * @return a duration, or an empty string for the shortest of
+	 * {@code idempotent.lease}, the retention and the window
 	 */
 	String lease() default "";
 
@@ -100,6 +103,15 @@ public @interface Idempotent {
 	 * @return a duration, or an empty string for {@code idempotent.retention}
 	 */
 	String retention() default "";
+
+	/**
+	 * How long calls of a tool with equal arguments and without a key of the client are
+	 * retries of the first one, such as {@code 15m}, counted from its end; no shorter
+	 * than the lease. A second, intended call needs other arguments or a key until then.
+	 * Calls with a key are retries for {@link #retention()}.
+	 * @return a duration; required with {@link KeySource#TOOL_CALL}, and empty otherwise
+	 */
+	String window() default "";
 
 	/**
 	 * The parts of a request to exclude from the fingerprint because they differ between

@@ -51,10 +51,28 @@ public final class IdempotencyArchitecture {
 						+ "idempotent.client.targets")
 		.allowEmptyShould(true);
 
+	/**
+	 * No method gives an object that it creates to an agent as a tool, as
+	 * {@code ChatClient.prompt().tools(new Orders())} does, if a tool of its class is
+	 * {@code @Idempotent}: only the bean is advised, and the annotation of the object
+	 * would have no effect.
+	 */
+	public static final ArchRule IDEMPOTENT_TOOLS_ARE_BEANS = classes().should(new NoHandmadeTools())
+		.because("an object that is created by hand is not advised, and its @Idempotent tools run at each call of the "
+				+ "agent: inject the bean")
+		.allowEmptyShould(true);
+
 	private static final String SAGA = "dev.idempotent.saga.Saga";
 
-	private static final List<String> ANNOTATIONS = List.of("dev.idempotent.idempotency.Idempotent",
-			"dev.idempotent.outbox.TransactionalOutbox", "dev.idempotent.outbox.TransactionalOutbox$Several", SAGA);
+	private static final String IDEMPOTENT = "dev.idempotent.idempotency.Idempotent";
+
+	private static final List<String> TOOLS = List.of("org.springframework.ai.tool.annotation.Tool",
+			"org.springframework.ai.mcp.annotation.McpTool");
+
+	private static final Set<String> TOOL_METHODS = Set.of("tools", "defaultTools", "toolObjects", "toolObject");
+
+	private static final List<String> ANNOTATIONS = List.of(IDEMPOTENT, "dev.idempotent.outbox.TransactionalOutbox",
+			"dev.idempotent.outbox.TransactionalOutbox$Several", SAGA);
 
 	private static final String REST_TEMPLATE = "org.springframework.web.client.RestTemplate";
 
@@ -186,6 +204,39 @@ public final class IdempotencyArchitecture {
 			String name = access.getTarget().getName();
 			return (owner.equals(REST_TEMPLATE) && name.equals(JavaConstructor.CONSTRUCTOR_NAME))
 					|| (CLIENTS.contains(owner) && FACTORY_METHODS.contains(name));
+		}
+
+	}
+
+	/**
+	 * Finds objects that are created and given to an agent by one method.
+	 */
+	private static final class NoHandmadeTools extends ArchCondition<JavaClass> {
+
+		NoHandmadeTools() {
+			super("not give idempotent tools to agents that are no beans");
+		}
+
+		@Override
+		public void check(JavaClass type, ConditionEvents events) {
+			type.getCodeUnits()
+				.stream()
+				.filter((caller) -> caller.getCallsFromSelf().stream().anyMatch(NoHandmadeTools::givesTools))
+				.flatMap((caller) -> caller.getConstructorCallsFromSelf().stream())
+				.filter((call) -> hasIdempotentTool(call.getTargetOwner()))
+				.forEach((call) -> events.add(SimpleConditionEvent.violated(call, call.getDescription())));
+		}
+
+		private static boolean givesTools(JavaAccess<?> access) {
+			return (access.getTargetOwner().getName().startsWith("org.springframework.ai.")
+					&& TOOL_METHODS.contains(access.getTarget().getName()))
+					|| access.getTargetOwner().getName().equals("org.springframework.ai.support.ToolCallbacks");
+		}
+
+		private static boolean hasIdempotentTool(JavaClass type) {
+			return Stream.concat(Stream.of(type), type.getAllRawSuperclasses().stream())
+				.flatMap((each) -> each.getMethods().stream())
+				.anyMatch((method) -> isAnnotated(method, List.of(IDEMPOTENT)) && isAnnotated(method, TOOLS));
 		}
 
 	}

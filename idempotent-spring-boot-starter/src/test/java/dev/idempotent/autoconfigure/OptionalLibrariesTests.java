@@ -159,6 +159,28 @@ class OptionalLibrariesTests {
 	}
 
 	@Test
+	void worksWithoutSpringAi() {
+		start("org.springframework.ai", "io.modelcontextprotocol").run((context) -> assertThat(context).hasNotFailed()
+			.hasBean("idempotencyTemplate")
+			.doesNotHaveBean("idempotentToolCalls"));
+	}
+
+	@Test
+	void worksWithoutMcp() {
+		start("io.modelcontextprotocol", "org.springframework.ai.mcp")
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasBean("idempotentToolCalls")
+				.doesNotHaveBean("idempotentMcpTools"));
+	}
+
+	@Test
+	void refusesAToolWithoutSpringAi() {
+		start(NoTool.class, "org.springframework.ai", "io.modelcontextprotocol")
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("takes its key from the call of a tool, and there is no Spring AI"));
+	}
+
+	@Test
 	void leavesAnApplicationWithoutMvcAlone() {
 		start("org.springframework.web.servlet")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyFilter"));
@@ -216,6 +238,17 @@ class OptionalLibrariesTests {
 		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m", name = "forms.give")
 		@PostMapping("/feedback")
 		void give() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class NoTool {
+
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "buy")
+		String buy(String item) {
+			return item;
 		}
 
 	}

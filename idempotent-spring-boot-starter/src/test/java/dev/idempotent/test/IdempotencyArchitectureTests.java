@@ -8,15 +8,20 @@ import java.util.stream.Stream;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.ai.chat.client.ChatClient;
+import org.springframework.ai.tool.annotation.Tool;
+import org.springframework.ai.tool.method.MethodToolCallbackProvider;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
 import static dev.idempotent.test.IdempotencyArchitecture.ANNOTATED_METHODS_ARE_CALLED_THROUGH_THEIR_PROXY;
+import static dev.idempotent.test.IdempotencyArchitecture.IDEMPOTENT_TOOLS_ARE_BEANS;
 import static dev.idempotent.test.IdempotencyArchitecture.SAGAS_USE_HTTP_CLIENTS_OF_SPRING_BOOT;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -68,6 +73,20 @@ class IdempotencyArchitectureTests {
 		assertThat(violations(SAGAS_USE_HTTP_CLIENTS_OF_SPRING_BOOT, type)).isEmpty();
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { HandmadeTools.OfAClient.class, HandmadeTools.OfAProvider.class })
+	void findAToolThatIsNoBean(Class<?> type) {
+		assertThat(violations(IDEMPOTENT_TOOLS_ARE_BEANS, type, HandmadeTools.Orders.class)).singleElement()
+			.asString()
+			.contains(type.getName(), "HandmadeTools$Orders");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { HandmadeTools.Injected.class, HandmadeTools.WithoutAnnotation.class })
+	void findNoToolThatIsABeanOrNotIdempotent(Class<?> type) {
+		assertThat(violations(IDEMPOTENT_TOOLS_ARE_BEANS, type, HandmadeTools.Orders.class)).isEmpty();
+	}
+
 	private static List<String> violations(ArchRule rule, Class<?>... types) {
 		Stream<Class<?>> withInner = Stream.of(types)
 			.flatMap((type) -> Stream.of(type.getNestMembers())
@@ -97,6 +116,57 @@ class IdempotencyArchitectureTests {
 
 		@Idempotent(key = "#id", name = "place")
 		String place(String id);
+
+	}
+
+	static final class HandmadeTools {
+
+		static class Orders {
+
+			@Tool
+			@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "place")
+			String place(String item) {
+				return item;
+			}
+
+		}
+
+		static class OfAClient {
+
+			Object ask(ChatClient client) {
+				return client.prompt().tools(new Orders());
+			}
+
+		}
+
+		static class OfAProvider {
+
+			Object provide() {
+				return MethodToolCallbackProvider.builder().toolObjects(new Orders()).build();
+			}
+
+		}
+
+		static class Injected {
+
+			Object ask(ChatClient client, Orders orders) {
+				return client.prompt().tools(orders);
+			}
+
+		}
+
+		static class WithoutAnnotation {
+
+			@Tool
+			String find(String item) {
+				return item;
+			}
+
+			Object ask(ChatClient client) {
+				return client.prompt().tools(new WithoutAnnotation());
+			}
+
+		}
 
 	}
 

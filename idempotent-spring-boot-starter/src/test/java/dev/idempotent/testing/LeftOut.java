@@ -36,6 +36,9 @@ final class LeftOut implements AutoConfigurationImportFilter, EnvironmentAware {
 		if (!isAskedFor(environment, "springdoc", false)) {
 			this.prefixes.add("org.springdoc.");
 		}
+		if (!isAskedFor(environment, "tools", false)) {
+			this.prefixes.add("org.springframework.ai.");
+		}
 		if (!isAskedFor(environment, "security", false)) {
 			this.prefixes.add(BOOT + "security.");
 		}

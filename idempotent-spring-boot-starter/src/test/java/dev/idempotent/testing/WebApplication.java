@@ -43,6 +43,11 @@ public final class WebApplication implements AutoCloseable {
 	 */
 	public static final String WITH_SPRINGDOC = "test.with-springdoc=true";
 
+	/**
+	 * Lets an application have an MCP server, which is left out otherwise.
+	 */
+	public static final String WITH_TOOLS = "test.with-tools=true";
+
 	private final ConfigurableApplicationContext context;
 
 	private final HttpClient client = newClient();

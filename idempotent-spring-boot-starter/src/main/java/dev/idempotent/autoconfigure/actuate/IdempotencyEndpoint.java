@@ -200,7 +200,7 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 			IdempotencyKey digested = IdempotencyKey.of(origin, namespace, owner, name,
 					(origin == Kind.TOKEN) ? serialOf(stated) : stated);
 			FoundKey found = this.keys.find(digested);
-			if (found == null && (origin == Kind.EXPRESSION || origin == Kind.METHOD)) {
+			if (found == null && (origin == Kind.EXPRESSION || origin == Kind.METHOD || origin == Kind.TOOL_CALL)) {
 				// Expressions yield JSON: the key 4711 can be a number, or a text in
 				// quotes.
 				return find(IdempotencyKey.of(origin, namespace, owner, name, KeyExpression.textOf(stated)));

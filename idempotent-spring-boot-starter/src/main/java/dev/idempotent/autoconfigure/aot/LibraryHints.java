@@ -27,14 +27,23 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 			"org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken",
 			"org.springframework.security.oauth2.core.ClaimAccessor", "org.springframework.security.web.csrf.CsrfToken",
 			"org.springframework.web.context.request.RequestContextHolder",
-			"org.springframework.web.reactive.DispatcherHandler", "org.springframework.web.servlet.HandlerMapping");
+			"org.springframework.web.reactive.DispatcherHandler", "org.springframework.web.servlet.HandlerMapping",
+			"org.springframework.ai.tool.annotation.Tool", "org.springframework.ai.mcp.annotation.McpTool",
+			"io.modelcontextprotocol.server.McpServerFeatures");
+
+	/**
+	 * The start reads which objects their tools are methods of.
+	 */
+	private static final List<String> TOOLS = List.of("org.springframework.ai.tool.method.MethodToolCallbackProvider",
+			"org.springframework.ai.tool.method.MethodToolCallback");
 
 	/**
 	 * Their payload is read to compare two deliveries, or their entries.
 	 */
 	private static final List<String> MESSAGES = List.of("org.springframework.messaging.Message",
 			"org.apache.kafka.clients.consumer.ConsumerRecord", "org.springframework.amqp.core.Message",
-			"jakarta.jms.TextMessage", "org.springframework.http.HttpHeaders");
+			"jakarta.jms.TextMessage", "org.springframework.http.HttpHeaders",
+			"io.modelcontextprotocol.spec.McpSchema$CallToolRequest");
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
@@ -58,6 +67,8 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "org.springframework.aop.framework.JdkDynamicAopProxy",
 					MemberCategory.ACCESS_DECLARED_FIELDS);
+		TOOLS.forEach((name) -> hints.reflection()
+			.registerTypeIfPresent(classLoader, name, MemberCategory.ACCESS_DECLARED_FIELDS));
 		MESSAGES.forEach((name) -> hints.reflection()
 			.registerTypeIfPresent(classLoader, name, MemberCategory.INVOKE_PUBLIC_METHODS));
 	}

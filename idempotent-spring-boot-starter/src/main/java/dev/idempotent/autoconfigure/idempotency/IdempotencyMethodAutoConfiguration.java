@@ -18,6 +18,7 @@ import dev.idempotent.idempotency.method.MethodSettings;
 import dev.idempotent.idempotency.operation.OperationNames;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSettings.OperationSummary;
+import dev.idempotent.idempotency.tool.ToolCalls;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import jakarta.servlet.ServletRequest;
 import org.springframework.beans.factory.ObjectProvider;
@@ -105,10 +106,10 @@ final class IdempotencyMethodAutoConfiguration {
 	MethodSettings idempotentMethodSettings(IdempotencyEngine engine, KeySettings keys, OperationSettings defaults,
 			IdempotencyProperties.Method properties, ObjectProvider<JsonMapper> mappers, CanonicalValues values,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
-			ObjectProvider<TransactionAttributeSource> attributes) {
+			ObjectProvider<TransactionAttributeSource> attributes, ObjectProvider<ToolCalls> tools) {
 		return new MethodSettings(engine, keys.namespace(), defaults, properties.waitTimeout(),
 				mappers.getIfUnique(JsonMapper::shared), values, transactionSource.getIfAvailable(),
-				attributes.getIfUnique());
+				attributes.getIfUnique(), tools.getIfAvailable());
 	}
 
 	@Bean

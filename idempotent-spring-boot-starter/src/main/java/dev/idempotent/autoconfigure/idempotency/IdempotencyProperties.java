@@ -226,6 +226,21 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * Properties of idempotent methods that are the tools of agents.
+	 *
+	 * @param metaNames Names of members of "_meta" in which MCP clients send an
+	 * idempotency key.
+	 * @param singleCaller Whether all calls without a principal and a conversation are
+	 * those of one caller, as those of an MCP server over stdio always are. Otherwise
+	 * they are refused.
+	 */
+	@ConfigurationProperties("idempotent.tool")
+	record Tool(@DefaultValue( {
+			"idempotencyKey", "idempotency-key", "idempotency_key" }) List<String> metaNames,
+			@DefaultValue("false") boolean singleCaller){
+	}
+
+	/**
 	 * Properties of the HTTP calls that idempotent runs make to other services.
 	 *
 	 * @param targets Services that receive a derived Idempotency-Key: by name, the

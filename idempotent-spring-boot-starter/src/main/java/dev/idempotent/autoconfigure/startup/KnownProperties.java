@@ -27,12 +27,12 @@ final class KnownProperties extends ClassVisitor {
 
 	private static final List<String> RECORDS = List.of("idempotency.IdempotencyProperties",
 			"idempotency.IdempotencyProperties$Web", "idempotency.IdempotencyProperties$ReplayCache",
-			"idempotency.IdempotencyProperties$Method", "idempotency.IdempotencyProperties$Client",
-			"idempotency.IdempotencyProperties$Redis", "idempotency.IdempotencyProperties$Jdbc",
-			"idempotency.IdempotencyProperties$Token", "outbox.OutboxProperties",
-			"actuate.OutboxHealthIndicator$Properties", "actuate.IdempotencyHealthIndicator$Properties",
-			"actuate.SagaHealthIndicator$Properties", "stream.StreamProperties", "saga.SagaProperties",
-			"EncryptionConfiguration$EncryptionProperties");
+			"idempotency.IdempotencyProperties$Method", "idempotency.IdempotencyProperties$Tool",
+			"idempotency.IdempotencyProperties$Client", "idempotency.IdempotencyProperties$Redis",
+			"idempotency.IdempotencyProperties$Jdbc", "idempotency.IdempotencyProperties$Token",
+			"outbox.OutboxProperties", "actuate.OutboxHealthIndicator$Properties",
+			"actuate.IdempotencyHealthIndicator$Properties", "actuate.SagaHealthIndicator$Properties",
+			"stream.StreamProperties", "saga.SagaProperties", "EncryptionConfiguration$EncryptionProperties");
 
 	private static final String PREFIX = "value";
 

@@ -83,8 +83,8 @@ final class KnownTypes {
 			"wasInitialized", "org.eclipse.persistence.indirection.IndirectContainer", "isInstantiated");
 
 	/**
-	 * What containers pass to a listener beside the message: handles, and headers that
-	 * differ between two deliveries of one message.
+	 * What containers pass to a listener beside the message, and frameworks to a tool
+	 * beside its arguments: handles, and headers that differ between two attempts.
 	 */
 	private static final Set<String> OF_FRAMEWORKS = Set.of("org.springframework.kafka.support.Acknowledgment",
 			"org.apache.kafka.clients.consumer.Consumer",
@@ -93,17 +93,23 @@ final class KnownTypes {
 			"org.springframework.messaging.support.MessageHeaderAccessor",
 			"io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement",
 			"io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement",
-			"io.awspring.cloud.sqs.listener.Visibility", "kotlin.coroutines.Continuation");
+			"io.awspring.cloud.sqs.listener.Visibility", "kotlin.coroutines.Continuation",
+			"org.springframework.ai.chat.model.ToolContext", "org.springframework.ai.mcp.annotation.McpMeta",
+			"org.springframework.ai.mcp.annotation.context.McpRequestContextTypes",
+			"io.modelcontextprotocol.common.McpTransportContext",
+			"io.modelcontextprotocol.server.McpSyncServerExchange",
+			"io.modelcontextprotocol.server.McpAsyncServerExchange");
 
 	/**
-	 * The messages of brokers, and what they ask for: other members differ between two
-	 * deliveries of one message.
+	 * The messages of brokers and the requests of agents, and what they ask for: other
+	 * members differ between two attempts.
 	 */
 	private static final Map<String, Map<String, String>> MESSAGES = Map.of("org.springframework.messaging.Message",
 			Map.of("payload", "getPayload"), "org.apache.kafka.clients.consumer.ConsumerRecord",
 			Map.of("key", "key", "value", "value"), "org.springframework.amqp.core.Message", Map.of("body", "getBody"),
 			"jakarta.jms.TextMessage", Map.of("text", "getText"), "software.amazon.awssdk.services.sqs.model.Message",
-			Map.of("body", "body"));
+			Map.of("body", "body"), "io.modelcontextprotocol.spec.McpSchema$CallToolRequest",
+			Map.of("name", "name", "arguments", "arguments"));
 
 	/**
 	 * Headers of HTTP, whose names ignore case. Those that are read only keep some

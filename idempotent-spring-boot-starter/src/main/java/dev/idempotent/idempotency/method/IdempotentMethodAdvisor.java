@@ -160,7 +160,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 							+ "such as key = \"#event.id\", without from = KeySource.TOKEN." + IF_HANDLER,
 					null);
 		}
-		if (annotation.key().isEmpty()) {
+		if (annotation.key().isEmpty() && annotation.from() != KeySource.TOOL_CALL) {
 			throw method.invalid("has no key, and is not a web handler of Spring MVC",
 					"Set the argument that is the key, such as key = \"#event.id\"." + IF_HANDLER, null);
 		}
@@ -168,8 +168,11 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 
 	@Override
 	protected @Nullable Object invoke(IdempotentMethod method, MethodInvocation invocation) throws Throwable {
-		@Nullable Object[] arguments = invocation.getArguments();
 		MethodSettings shared = this.settings.get();
+		if (method.tool() != null) {
+			return method.tool().invoke(shared, invocation);
+		}
+		@Nullable Object[] arguments = invocation.getArguments();
 		AtomicBoolean ran = new AtomicBoolean();
 		KeyedCall call = identify(method, arguments);
 		Object result = method.operation().run(shared, call.key(), call.fingerprint(), () -> {
@@ -210,10 +213,13 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	 *
 	 * @param described the method, for messages
 	 * @param operation the operation of all calls
-	 * @param key the expression of the key
+	 * @param key the expression of the key; {@code null} only if calls of a tool need not
+	 * have one
 	 * @param arguments reads the arguments of a call
+	 * @param tool the tool that the method is, if keys are those of its calls
 	 */
-	record IdempotentMethod(String described, MethodOperation operation, KeyExpression key, MethodArguments arguments) {
+	record IdempotentMethod(String described, MethodOperation operation, @Nullable KeyExpression key,
+			MethodArguments arguments, @Nullable ToolMethod tool) {
 
 		private static final String INCOMPARABLE = "List the parameter in the attribute 'ignore' if it does not matter, "
 				+ "declare a bean of type CanonicalForm for the class, or pass what identifies it.";
@@ -231,12 +237,14 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			IdempotencyTransactions transactions = (operationSettings.guarantee() == Guarantee.TRANSACTION)
 					? transactions(method, asynchronous, settings) : null;
 			Propagation participation = participation(method, transactions, settings);
-			KeyExpression key = key(method, annotation, names, settings.values());
+			KeyExpression key = !annotation.key().isEmpty() ? key(method, annotation, names, settings.values()) : null;
 			OperationNames.require(method.type(), method.method(), annotation);
-			return new IdempotentMethod(method.describe(),
-					new MethodOperation(operationSettings, kind(method), codec, asynchronous, participation,
-							transactions),
-					key, arguments(method, annotation.key(), annotation.ignore(), settings.values()));
+			MethodOperation operation = new MethodOperation(operationSettings, kind(method), codec, asynchronous,
+					participation, transactions);
+			MethodArguments arguments = arguments(method, annotation.key(), annotation.ignore(), settings.values());
+			ToolMethod tool = (annotation.from() == KeySource.TOOL_CALL)
+					? ToolMethod.of(method, annotation, operation, key, arguments, settings.tools()) : null;
+			return new IdempotentMethod(method.describe(), operation, key, arguments, tool);
 		}
 
 		/**
@@ -256,7 +264,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		 */
 		IdempotencyKey keyOf(@Nullable Object[] values, String namespace) {
 			try {
-				String value = this.key.evaluate(this.arguments.byName(values));
+				String value = Objects.requireNonNull(this.key).evaluate(this.arguments.byName(values));
 				if (value != null) {
 					return IdempotencyKey.of(IdempotencyKey.Kind.METHOD, namespace, "",
 							this.operation.settings().name(), value);

@@ -24,9 +24,15 @@ import org.springframework.core.GenericTypeResolver;
 
 /**
  * Reads the arguments of a method's calls: by name for expressions, and by position for
- * their comparison. Handles of the framework that calls a listener are not compared.
+ * their comparison. What the framework that calls a listener or a tool adds is not
+ * compared.
  */
 public final class MethodArguments {
+
+	/**
+	 * Marks a parameter, of any type, for what differs in each attempt of an agent.
+	 */
+	private static final String PROGRESS_TOKEN = "org.springframework.ai.mcp.annotation.McpProgressToken";
 
 	private final Method method;
 
@@ -148,7 +154,12 @@ public final class MethodArguments {
 
 	private boolean isCompared(int index) {
 		return !this.ignoredNames.contains(this.names.get(index))
-				&& !CanonicalValues.isOfFramework(this.rawTypes.get(index));
+				&& !CanonicalValues.isOfFramework(this.rawTypes.get(index)) && !isProgressToken(index);
+	}
+
+	private boolean isProgressToken(int index) {
+		return Stream.of(this.method.getParameterAnnotations()[index])
+			.anyMatch((annotation) -> annotation.annotationType().getName().equals(PROGRESS_TOKEN));
 	}
 
 	private void requireComparable(int index) {

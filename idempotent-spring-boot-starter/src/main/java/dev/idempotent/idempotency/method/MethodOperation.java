@@ -52,11 +52,22 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 	 * @param shared the settings of all operations
 	 */
 	@Nullable Object run(MethodSettings shared, IdempotencyKey key, Fingerprint fingerprint, Work work) throws Throwable {
+		return run(shared, key, fingerprint, this.settings.retention(), work);
+	}
+
+	/**
+	 * Runs work under a key whose result is kept for another time than that of most, or
+	 * replays its result.
+	 * @param shared the settings of all operations
+	 * @param retention how long the result is kept
+	 */
+	@Nullable Object run(MethodSettings shared, IdempotencyKey key, Fingerprint fingerprint, Duration retention, Work work)
+			throws Throwable {
 		if (!this.asynchronous) {
-			return runOrReplay(shared, key, fingerprint, work);
+			return runOrReplay(shared, key, fingerprint, retention, work);
 		}
 		try {
-			return runOrReplay(shared, key, fingerprint, work);
+			return runOrReplay(shared, key, fingerprint, retention, work);
 		}
 		catch (IdempotencyPendingException | IdempotencyMismatchException | IdempotencyResultException
 				| IdempotencyStoreException ex) {
@@ -65,8 +76,8 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 		}
 	}
 
-	private @Nullable Object runOrReplay(MethodSettings shared, IdempotencyKey key, Fingerprint fingerprint, Work work)
-			throws Throwable {
+	private @Nullable Object runOrReplay(MethodSettings shared, IdempotencyKey key, Fingerprint fingerprint,
+			Duration retention, Work work) throws Throwable {
 		MethodRun earlier = MethodRun.findCompleted(key);
 		if (earlier != null && earlier.result() != null) {
 			if (fingerprint.contradicts(earlier.fingerprint())) {
@@ -76,7 +87,7 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 			shared.engine().decided(observed(), key, Outcome.REPLAYED, Duration.ZERO);
 			return replay(earlier.result());
 		}
-		MethodRun run = new MethodRun(key, fingerprint, claimant(shared.engine(), key, fingerprint));
+		MethodRun run = new MethodRun(key, fingerprint, claimant(shared.engine(), key, fingerprint, retention));
 		Claim claim = run.claim(this.settings.waits() ? shared.waitTimeout() : null);
 		if (claim.isAcquired()) {
 			return run(run, work);
@@ -91,9 +102,9 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 				(claim instanceof Claim.Mismatched mismatched) ? mismatched.remainingLease() : null);
 	}
 
-	private Claimant claimant(IdempotencyEngine engine, IdempotencyKey key, Fingerprint fingerprint) {
+	private Claimant claimant(IdempotencyEngine engine, IdempotencyKey key, Fingerprint fingerprint,
+			Duration retention) {
 		Duration lease = this.settings.lease();
-		Duration retention = this.settings.retention();
 		return (this.transactions == null) ? engine.claimant(observed(), key, fingerprint, lease, retention)
 				: engine.claimant(observed(), key, fingerprint, lease, retention, this.transactions);
 	}

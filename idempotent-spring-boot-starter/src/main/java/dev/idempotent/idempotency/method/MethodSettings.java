@@ -6,6 +6,7 @@ import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
+import dev.idempotent.idempotency.tool.ToolCalls;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import tools.jackson.databind.json.JsonMapper;
@@ -22,10 +23,12 @@ import tools.jackson.databind.json.JsonMapper;
  * @param transactionSource the transactions of {@code Guarantee.TRANSACTION}, or
  * {@code null} without a database
  * @param attributes reads {@code @Transactional}; {@code null} if it has no effect
+ * @param tools the settings of the tools of agents; {@code null} without Spring AI
  */
 public record MethodSettings(IdempotencyEngine engine, String namespace, OperationSettings defaults,
 		Duration waitTimeout, JsonMapper json, CanonicalValues values,
-		@Nullable IdempotencyTransactionSource transactionSource, @Nullable TransactionAttributeSource attributes) {
+		@Nullable IdempotencyTransactionSource transactionSource, @Nullable TransactionAttributeSource attributes,
+		@Nullable ToolCalls tools) {
 
 	/**
 	 * Adapts the mapper to what is stored.

@@ -55,15 +55,42 @@ public record OperationSettings(String name, Guarantee guarantee, Duration lease
 		String described = IdempotentConfigurationException.describe(type, method);
 		OperationNames.check(described, annotation.name());
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
-		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), retention));
+		Duration window = window(described, annotation);
+		Duration shortest = (window != null) ? shorter(retention, window) : retention;
+		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), shortest));
 		if (retention.compareTo(lease) < 0) {
 			throw mistake(described, "has a retention of " + retention + ", shorter than its lease of " + lease,
 					"Set a retention that is at least as long as the lease.", null);
+		}
+		if (shortest.compareTo(lease) < 0) {
+			throw mistake(described, "has a window of " + window + ", shorter than its lease of " + lease,
+					"Set a window that is at least as long as the lease.", null);
 		}
 		Guarantee guarantee = (annotation.guarantee() != Guarantee.DEFAULT) ? annotation.guarantee()
 				: defaults.guarantee();
 		return new OperationSettings(annotation.name().isEmpty() ? described : annotation.name(), guarantee, lease,
 				retention, annotation.onPending());
+	}
+
+	/**
+	 * Reads how long calls of a tool with equal arguments are retries.
+	 * @param described the description of the method
+	 * @param annotation its annotation
+	 * @return the window, or {@code null} with another source of keys
+	 * @throws IdempotentConfigurationException if it is missing, invalid or without
+	 * effect
+	 */
+	public static @Nullable Duration window(String described, Idempotent annotation) {
+		boolean ofTool = annotation.from() == KeySource.TOOL_CALL;
+		if (ofTool && annotation.window().isEmpty()) {
+			throw mistake(described, "takes its key from the call of a tool and has no window",
+					"Set how long calls with equal arguments count as one, such as window = \"15m\".", null);
+		}
+		if (!ofTool && !annotation.window().isEmpty()) {
+			throw mistake(described, "has a window, and does not take its key from the call of a tool",
+					"Add from = KeySource.TOOL_CALL if it is a tool of Spring AI, or set retention instead.", null);
+		}
+		return ofTool ? duration(described, "window", annotation.window(), Duration.ZERO) : null;
 	}
 
 	/**
@@ -180,8 +207,12 @@ public record OperationSettings(String name, Guarantee guarantee, Duration lease
 			OperationSettings settings = OperationSettings.of(type, method, annotation, defaults);
 			String described = IdempotentConfigurationException.describe(type, method);
 			String name = settings.name().equals(described) ? "" : " (" + settings.name() + ")";
-			String key = !annotation.key().isEmpty() ? annotation.key()
-					: "from the " + annotation.from().name().toLowerCase(Locale.ROOT);
+			String source = "from the " + annotation.from().name().toLowerCase(Locale.ROOT);
+			String key = !annotation.key().isEmpty() ? annotation.key() : source;
+			if (annotation.from() == KeySource.TOOL_CALL) {
+				key = (!annotation.key().isEmpty() ? annotation.key() + " or " : "") + "from the tool call, window "
+						+ window(described, annotation);
+			}
 			return new OperationSummary(described, settings.guarantee(), annotation.guarantee() == Guarantee.DEFAULT,
 					"%s%s: %s, key %s, lease %s, retention %s".formatted(described, name, settings.guarantee(), key,
 							settings.lease(), settings.retention()),

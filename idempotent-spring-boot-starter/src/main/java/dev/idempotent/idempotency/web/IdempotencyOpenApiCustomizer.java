@@ -151,7 +151,7 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 						"The one-time token of the page, unless the form field " + RequestTokens.FIELD + " has it.");
 				addFormField(operation, RequestTokens.FIELD);
 			}
-			case FINGERPRINT -> {
+			case FINGERPRINT, TOOL_CALL -> {
 			}
 		}
 	}

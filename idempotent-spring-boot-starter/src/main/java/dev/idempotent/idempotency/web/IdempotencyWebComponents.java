@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.ToolCallRefusedException;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
@@ -103,6 +104,9 @@ public final class IdempotencyWebComponents {
 	}
 
 	private static @Nullable RefusedRequestException refusalOfMethod(Exception ex) {
+		if (ex instanceof ToolCallRefusedException refused) {
+			return (refused.getCause() instanceof Exception cause) ? refusalOfMethod(cause) : null;
+		}
 		if (ex instanceof IdempotencyPendingException) {
 			return Problem.IN_PROGRESS
 				.refusal("A part of this request is already running. Send the request again in a moment, unchanged.");

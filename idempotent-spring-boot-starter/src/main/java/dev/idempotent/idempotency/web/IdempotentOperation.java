@@ -66,8 +66,12 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 	 */
 	static IdempotentOperation of(Handler handler, String conditions, Idempotent annotation, String keyHeader,
 			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
-		OperationSettings settings = OperationSettings.of(handler.type(), handler.method(), annotation, defaults);
 		String described = handler.describe();
+		if (annotation.from() == KeySource.TOOL_CALL) {
+			throw OperationSettings.mistake(described, "takes its key from the call of a tool, and is a web handler",
+					"Annotate the @Tool or @McpTool method of another bean, or take the key from the request.", null);
+		}
+		OperationSettings settings = OperationSettings.of(handler.type(), handler.method(), annotation, defaults);
 		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()
 				&& annotation.retention().isEmpty()) {
 			throw OperationSettings.mistake(described, "takes its key from the fingerprint and has no retention",

@@ -14,4 +14,7 @@ class ShopArchitectureTests {
 	@ArchTest
 	static final ArchRule clients = IdempotencyArchitecture.SAGAS_USE_HTTP_CLIENTS_OF_SPRING_BOOT;
 
+	@ArchTest
+	static final ArchRule tools = IdempotencyArchitecture.IDEMPOTENT_TOOLS_ARE_BEANS;
+
 }

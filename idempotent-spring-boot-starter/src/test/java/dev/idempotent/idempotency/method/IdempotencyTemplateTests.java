@@ -157,7 +157,7 @@ class IdempotencyTemplateTests {
 		this.application.run((context) -> {
 			MethodSettings environment = context.getBean(MethodSettings.class);
 			IdempotencyTemplate template = new IdempotencyTemplate(new MethodSettings(environment.engine(), "shop",
-					environment.defaults(), MINUTE, environment.json(), environment.values(), null, null))
+					environment.defaults(), MINUTE, environment.json(), environment.values(), null, null, null))
 				.withGuarantee(Guarantee.TRANSACTION);
 			assertThatExceptionOfType(IdempotentConfigurationException.class)
 				.isThrownBy(() -> template.execute("import", "k", String.class, () -> ""))

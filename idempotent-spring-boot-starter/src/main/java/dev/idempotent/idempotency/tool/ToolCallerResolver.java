@@ -1,0 +1,21 @@
+package dev.idempotent.idempotency.tool;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Resolves the caller of a tool, to whom the key of the call belongs. No caller gets the
+ * result of another one. Declare a bean of this type to replace the default: the scope of
+ * the current HTTP request, otherwise the principal of Spring Security.
+ */
+@FunctionalInterface
+public interface ToolCallerResolver {
+
+	/**
+	 * Resolves the caller, on the thread that calls the tool's method.
+	 * @return the caller, for instance tenant and user, and the same after a new
+	 * connection; {@code null} or an empty string if it is unknown: the call is refused
+	 * then, unless it has a conversation or there is a single caller
+	 */
+	@Nullable String resolveCaller();
+
+}
