@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A handler adapter of the application that calls handlers on other threads, such as one
  * that limits how long they take.
  */
-class OtherAdaptersIntegrationTests extends OnTomcatAndJetty {
+class OtherAdaptersIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {
