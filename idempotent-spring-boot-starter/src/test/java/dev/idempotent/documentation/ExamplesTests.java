@@ -36,7 +36,7 @@ class ExamplesTests {
 	}
 
 	@Test
-	void ofTheOperationsPageIsCompiled() {
+	void ofTheObservabilityPageIsCompiled() {
 		String source = Page.source("idempotent-spring-boot-starter/src/test/java/"
 				+ "dev/idempotent/documentation/example/UnknownOutcomes.java");
 		assertThat(Page.of("docs/observability.md").blocks("java")).singleElement()

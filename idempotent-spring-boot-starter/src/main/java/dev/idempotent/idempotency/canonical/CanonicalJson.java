@@ -22,6 +22,9 @@ import tools.jackson.core.json.JsonFactoryBuilder;
  * <p>
  * The format is defined by RFC 8785, but numbers keep their exact decimal value instead
  * of being rounded to doubles, and lone surrogates are escaped instead of rejected.
+ * <p>
+ * A change of the format needs a new version of fingerprints, and changes the keys of
+ * expressions and sagas: the calls of completed keys would run again.
  *
  * @see <a href="https://www.rfc-editor.org/rfc/rfc8785">JSON Canonicalization Scheme</a>
  */

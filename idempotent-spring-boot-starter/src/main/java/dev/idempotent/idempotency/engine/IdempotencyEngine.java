@@ -46,7 +46,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 
 	private final ObservedStore store;
 
-	private final OutageLog databaseOutage = ObservedTransactions.log();
+	private final OutageLog databaseOutage = MeteredTransactions.log();
 
 	private final ClaimScheduler scheduler;
 
@@ -267,8 +267,8 @@ public final class IdempotencyEngine implements AutoCloseable {
 		this.scheduler.close();
 	}
 
-	private ObservedTransactions observed(IdempotencyTransactions transactions) {
-		return new ObservedTransactions(transactions, this.databaseOutage, this.observers);
+	private MeteredTransactions observed(IdempotencyTransactions transactions) {
+		return new MeteredTransactions(transactions, this.databaseOutage, this.observers);
 	}
 
 	private static String hostName() {

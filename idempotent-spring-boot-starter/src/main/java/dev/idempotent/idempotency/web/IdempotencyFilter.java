@@ -336,7 +336,8 @@ public final class IdempotencyFilter implements Filter {
 		}
 
 		/**
-		 * The key of a handler that another one dispatches to would be claimed too late.
+		 * Claims for the first handler only: if that one forwards to another, its work
+		 * may already be done.
 		 */
 		@Override
 		public boolean reach(Object handler, ServletResponse handed) throws IOException, ServletException {

@@ -36,6 +36,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
 import dev.idempotent.transaction.ObservedTransaction;
 import dev.idempotent.transaction.OwnTransactions;
+import dev.idempotent.transaction.PendingChanges;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -563,13 +564,14 @@ public class EventTable {
 	}
 
 	/**
-	 * Only callbacks of others can execute a statement behind this one.
+	 * Callbacks of others can execute a statement behind this one, and a session of JPA
+	 * writes its changes with the commit.
 	 */
 	private int deleteLocked(String delete, PostgresLock lock, List<Object> parameters) {
 		parameters.add(lock.transaction());
 		parameters.add(lock.relations());
 		String sql = delete + "txid_current() = ? and " + relation() + " = any(?)";
-		return ObservedTransaction.hasCallbacksOfOthers()
+		return (ObservedTransaction.hasCallbacksOfOthers() || !PendingChanges.sessions().isEmpty())
 				? this.database.joinAtOnce("", sql, parameters, PreparedStatement::getUpdateCount)
 				: this.database.joinAtLast(sql, parameters, PreparedStatement::getUpdateCount);
 	}

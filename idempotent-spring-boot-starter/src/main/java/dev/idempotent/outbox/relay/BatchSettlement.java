@@ -53,9 +53,9 @@ final class BatchSettlement {
 
 	private final List<Failure> dead = new ArrayList<>();
 
-	private int stored;
+	private int nextStep;
 
-	private int held;
+	private int changed;
 
 	BatchSettlement(Rules rules) {
 		this.rules = rules;
@@ -208,23 +208,23 @@ final class BatchSettlement {
 	BatchResult store() {
 		EventTable table = this.rules.table();
 		int step = 0;
-		storeOnce(step++, this.toDelete, true, table::delete);
-		storeOnce(step++, this.postponed, true, table::postpone);
-		storeOnce(step++, this.blocked, true, table::block);
-		storeOnce(step++, this.dead, true, table::moveToDead);
-		storeOnce(step++, this.uncounted, false, table::postpone);
-		storeOnce(step++, this.released, false, table::release);
+		storeStep(step++, this.toDelete, true, table::delete);
+		storeStep(step++, this.postponed, true, table::postpone);
+		storeStep(step++, this.blocked, true, table::block);
+		storeStep(step++, this.dead, true, table::moveToDead);
+		storeStep(step++, this.uncounted, false, table::postpone);
+		storeStep(step++, this.released, false, table::release);
 		int postponed = this.postponed.size() + this.uncounted.size();
 		int ended = this.blocked.size() + this.dead.size();
-		int changed = this.toDelete.size() + postponed + ended + this.released.size();
-		return new BatchResult(this.delivered.size(), postponed, ended, this.released.size(), changed - this.held);
+		int all = this.toDelete.size() + postponed + ended + this.released.size();
+		return new BatchResult(this.delivered.size(), postponed, ended, this.released.size(), all - this.changed);
 	}
 
-	private <T> void storeOnce(int step, List<T> rows, boolean repeatable, ToIntFunction<List<T>> change) {
-		if (this.stored == step) {
-			this.stored += repeatable ? 0 : 1;
-			this.held += rows.isEmpty() ? 0 : change.applyAsInt(rows);
-			this.stored = step + 1;
+	private <T> void storeStep(int step, List<T> rows, boolean repeatable, ToIntFunction<List<T>> change) {
+		if (this.nextStep == step) {
+			this.nextStep += repeatable ? 0 : 1;
+			this.changed += rows.isEmpty() ? 0 : change.applyAsInt(rows);
+			this.nextStep = step + 1;
 		}
 	}
 

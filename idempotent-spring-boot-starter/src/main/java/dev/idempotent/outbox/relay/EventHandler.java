@@ -61,7 +61,7 @@ public interface EventHandler {
 	Thread newThread(Runnable work);
 
 	/**
-	 * Handles an event. An event for which this throws stays leased.
+	 * Handles an event. If this method throws, the event stays leased.
 	 * @param claim the event
 	 * @param failures told why the event was not handled, as an exception that can
 	 * contain a part of it
@@ -80,8 +80,8 @@ public interface EventHandler {
 	}
 
 	/**
-	 * Handles an event that was never claimed. Whatever this returns but a delivery, the
-	 * attempt is not counted yet.
+	 * Handles an event that was never claimed. Unless it was delivered, the attempt has
+	 * not been counted when this method returns.
 	 * @param head the first row of its lane, as it was read
 	 * @param failures told why the event was not handled, as an exception that can
 	 * contain a part of it

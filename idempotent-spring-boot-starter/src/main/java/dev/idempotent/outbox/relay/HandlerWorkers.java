@@ -119,7 +119,7 @@ final class HandlerWorkers extends LaneWorkers {
 
 	@Override
 	List<QueuedEvent> sendable(List<QueuedEvent> rows, boolean probe) {
-		return super.sendable(rows, probe).stream().filter((row) -> !this.left.contains(row.lane(), row.id())).toList();
+		return super.sendable(rows.stream().filter((row) -> !this.left.contains(row.lane(), row.id())).toList(), probe);
 	}
 
 	@Override
@@ -185,7 +185,7 @@ final class HandlerWorkers extends LaneWorkers {
 	 * Handles the first event of a lane on the calling thread.
 	 */
 	void handle(Row row) {
-		deliver(Map.of(row.lane(), LaneSignal.of(row, 0).fromStart()), false);
+		process(Map.of(row.lane(), LaneSignal.of(row, 0).fromStart()), false);
 		boolean unused = begin(this.ready.poll());
 	}
 
@@ -193,7 +193,7 @@ final class HandlerWorkers extends LaneWorkers {
 	 * Prepares the attempts of the first events of lanes.
 	 */
 	@Override
-	void deliver(Map<Long, LaneSignal> lanes, boolean probe) {
+	void process(Map<Long, LaneSignal> lanes, boolean probe) {
 		List<List<QueuedEvent>> claimed = new ArrayList<>();
 		List<QueuedEvent> alone = new ArrayList<>();
 		// Asked first, because what is read then shows which rows need a claim.

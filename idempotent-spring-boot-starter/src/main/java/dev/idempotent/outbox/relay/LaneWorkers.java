@@ -119,10 +119,10 @@ abstract class LaneWorkers {
 	abstract boolean deliverWoken() throws InterruptedException;
 
 	/**
-	 * Delivers the first events of lanes.
+	 * Delivers the first events of lanes, or prepares to.
 	 * @param probe whether to deliver to unavailable destinations, too
 	 */
-	abstract void deliver(Map<Long, LaneSignal> lanes, boolean probe);
+	abstract void process(Map<Long, LaneSignal> lanes, boolean probe);
 
 	/**
 	 * Whether the events of a topic are theirs: topics can share a lane.
@@ -238,7 +238,7 @@ abstract class LaneWorkers {
 		if (lanes.isEmpty() || this.abandoned) {
 			return false;
 		}
-		wakeAgainIfItFails(lanes.values(), () -> deliver(lanes, false));
+		wakeAgainIfItFails(lanes.values(), () -> process(lanes, false));
 		return true;
 	}
 
@@ -275,7 +275,7 @@ abstract class LaneWorkers {
 	}
 
 	void probe(LaneSignal signal) {
-		deliver(Map.of(signal.lane(), signal.fromStart()), true);
+		process(Map.of(signal.lane(), signal.fromStart()), true);
 	}
 
 	final Collection<List<QueuedEvent>> firstOf(Map<Long, LaneSignal> lanes, int limit) {

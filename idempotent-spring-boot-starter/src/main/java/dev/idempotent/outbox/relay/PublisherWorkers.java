@@ -86,7 +86,7 @@ final class PublisherWorkers extends LaneWorkers {
 	}
 
 	@Override
-	void deliver(Map<Long, LaneSignal> lanes, boolean probe) {
+	void process(Map<Long, LaneSignal> lanes, boolean probe) {
 		int limit = (this.publisher.keepsOrder() && !probe) ? Math.max(1, Math.min(MAX_RUN, batchSize() / lanes.size()))
 				: 1;
 		List<List<QueuedEvent>> together = new ArrayList<>();

@@ -63,7 +63,7 @@ final class TableScanner {
 
 	private final EventTable table;
 
-	private final Map<String, LaneWorkers> publishers;
+	private final Map<String, LaneWorkers> workers;
 
 	private final PausedTopics paused;
 
@@ -87,12 +87,12 @@ final class TableScanner {
 
 	/**
 	 * Creates a scan.
-	 * @param publishers the workers by the prefix or the topic that they deliver to
+	 * @param workers the workers by the prefix or the topic that they deliver to
 	 * @param interval how long to wait between two passes
 	 */
-	TableScanner(EventTable table, Map<String, LaneWorkers> publishers, PausedTopics paused, Duration interval) {
+	TableScanner(EventTable table, Map<String, LaneWorkers> workers, PausedTopics paused, Duration interval) {
 		this.table = table;
-		this.publishers = publishers;
+		this.workers = workers;
 		this.paused = paused;
 		this.interval = interval;
 	}
@@ -131,7 +131,7 @@ final class TableScanner {
 		startIfRequested();
 		long begin = System.nanoTime();
 		Chunk chunk = this.table.scan(this.pass.position, CHUNK,
-				(topic) -> LaneWorkers.of(topic, this.publishers) != null);
+				(topic) -> LaneWorkers.of(topic, this.workers) != null);
 		long took = System.nanoTime() - begin;
 		this.pass.add(chunk, took);
 		int woken = wake(chunk);
@@ -160,7 +160,7 @@ final class TableScanner {
 			this.nextMove = System.nanoTime() + this.interval.toNanos();
 			List<Row> moved = this.table.moveDelayed(MOVED);
 			moved.forEach((row) -> {
-				LaneWorkers workers = LaneWorkers.of(row.topic(), this.publishers);
+				LaneWorkers workers = LaneWorkers.of(row.topic(), this.workers);
 				if (workers != null) {
 					boolean unused = workers.wake(LaneSignal.of(row, 0));
 				}
@@ -179,7 +179,7 @@ final class TableScanner {
 		int woken = 0;
 		Set<LaneWorkers> full = new HashSet<>();
 		for (Row row : chunk.due()) {
-			LaneWorkers workers = Objects.requireNonNull(LaneWorkers.of(row.topic(), this.publishers));
+			LaneWorkers workers = Objects.requireNonNull(LaneWorkers.of(row.topic(), this.workers));
 			LaneSignal wake = LaneSignal.of(row, 0);
 			if (workers.keepsBack(wake)) {
 				this.pass.passOver(row);
@@ -202,7 +202,7 @@ final class TableScanner {
 	}
 
 	private boolean isPassedOver(String topic) {
-		LaneWorkers workers = LaneWorkers.of(topic, this.publishers);
+		LaneWorkers workers = LaneWorkers.of(topic, this.workers);
 		return workers == null || this.paused.contains(topic) || !workers.circuits().isClosed(topic);
 	}
 

@@ -33,13 +33,13 @@ final class CalledStep {
 
 	private final SagaRun run;
 
-	private final StepCall<?> call;
+	private final StepDefinition<?> call;
 
 	private final FailureClassifier failures;
 
 	private final String process;
 
-	CalledStep(SagaRun run, StepCall<?> call) {
+	CalledStep(SagaRun run, StepDefinition<?> call) {
 		this.run = run;
 		this.call = call;
 		this.failures = run.resources().failures();
@@ -246,7 +246,7 @@ final class CalledStep {
 		return (this.call.isCancelledByKey() && context.calls().keyed() == 0)
 				? ". No call carried the key of the step: if it called its service, list that in "
 						+ "idempotent.client.targets"
-				: StepCall.adviceOnProof(context.calls().lastAnswer()) + StepCall.adviceOn(context);
+				: StepDefinition.adviceOnProof(context.calls().lastAnswer()) + StepDefinition.adviceOn(context);
 	}
 
 	/**
@@ -384,7 +384,8 @@ final class CalledStep {
 		throw remembered(entry.in(StepState.COMPENSATING), context,
 				new RunAbortedError((verdict == StepVerdict.UNKNOWN) ? Cause.UNKNOWN : Cause.HALT,
 						"The step '" + entry.name() + "' could not be undone: " + this.failures.describe(failure)
-								+ StepCall.adviceOnProof(context.calls().lastAnswer()) + StepCall.adviceOn(context),
+								+ StepDefinition.adviceOnProof(context.calls().lastAnswer())
+								+ StepDefinition.adviceOn(context),
 						failure));
 	}
 

@@ -50,7 +50,7 @@ final class SagaExecution {
 
 	private final Set<String> created = new LinkedHashSet<>();
 
-	private final Map<String, StepCall<?>> reached = new HashMap<>();
+	private final Map<String, StepDefinition<?>> reached = new HashMap<>();
 
 	private volatile @Nullable StepKind acting;
 
@@ -107,7 +107,7 @@ final class SagaExecution {
 			throw new IllegalStateException("The saga " + this.run.name() + " has two steps '" + name
 					+ "'. Names identify steps: in a loop, add what distinguishes them");
 		}
-		return new StepCall<>(name, type) {
+		return new StepDefinition<>(name, type) {
 
 			@Override
 			@Nullable Object run(StepKind kind) {
@@ -132,7 +132,7 @@ final class SagaExecution {
 	 * @throws RunAbortedError if the method cannot continue
 	 * @throws StepRefusedException if the action was refused
 	 */
-	private @Nullable Object step(StepCall<?> call, StepKind kind) {
+	private @Nullable Object step(StepDefinition<?> call, StepKind kind) {
 		requireNoStep("The step '" + call.name() + "' is used");
 		if (this.thread != Thread.currentThread()) {
 			throw new IllegalStateException("The step '" + call.name() + "' runs on another thread than its saga");
@@ -161,7 +161,7 @@ final class SagaExecution {
 		}
 	}
 
-	private void requireUsable(StepCall<?> call) {
+	private void requireUsable(StepDefinition<?> call) {
 		if (this.reached.containsKey(call.name())) {
 			throw new IllegalStateException("The step '" + call.name() + "' was run before");
 		}
@@ -177,7 +177,7 @@ final class SagaExecution {
 	 * @return {@code null} if it may begin
 	 * @throws RunAbortedError if another step is recorded in its place
 	 */
-	private @Nullable JournalEntry recorded(StepCall<?> call) {
+	private @Nullable JournalEntry recorded(StepDefinition<?> call) {
 		JournalEntry recorded = this.run.journal().at(this.reached.size() + 1);
 		if (recorded == null || recorded.name().equals(call.name())) {
 			return recorded;
@@ -193,7 +193,7 @@ final class SagaExecution {
 	 * Returns a recorded entry with its outcome, which is determined first if the saga
 	 * still goes forward.
 	 */
-	private JournalEntry settled(StepCall<?> call, JournalEntry entry, StepKind kind) {
+	private JournalEntry settled(StepDefinition<?> call, JournalEntry entry, StepKind kind) {
 		if (entry.kind() != kind) {
 			throw new RunAbortedError(Cause.UNFIT, "The step '" + entry.name() + "' was recorded as " + entry.kind()
 					+ ", but is " + kind + " in this version of the application", null);
@@ -207,7 +207,7 @@ final class SagaExecution {
 		return new CalledStep(this.run, call).repeat(entry);
 	}
 
-	private JournalEntry begin(StepCall<?> call, StepKind kind) {
+	private JournalEntry begin(StepDefinition<?> call, StepKind kind) {
 		if (this.run.isCompensating()) {
 			throw new RunAbortedError(Cause.COLLECTED);
 		}
@@ -222,7 +222,7 @@ final class SagaExecution {
 	 * Requires that the result can be recorded. Of an exception of the saga, its class
 	 * alone is recorded.
 	 */
-	private void requireRecordable(StepCall<?> call) {
+	private void requireRecordable(StepDefinition<?> call) {
 		try {
 			this.run.definition().requireStepResult(call.name(), call.type());
 		}
@@ -304,7 +304,7 @@ final class SagaExecution {
 	 * @throws RunAbortedError if this run can undo nothing more
 	 */
 	private @Nullable RunAbortedError undo(JournalEntry entry) {
-		StepCall<?> call = this.reached.get(entry.name());
+		StepDefinition<?> call = this.reached.get(entry.name());
 		if (call == null) {
 			throw new RunAbortedError(Cause.UNFIT, "The saga's method does not reach the step '" + entry.name()
 					+ "' in this version of the application, so the step cannot be undone", null);
@@ -370,8 +370,8 @@ final class SagaExecution {
 		}
 
 		private static <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {
-			SagaExecution body = bound.get();
-			if (body == null) {
+			SagaExecution execution = bound.get();
+			if (execution == null) {
 				throw new IllegalStateException("The step '" + name + "' was created outside a saga, or on another "
 						+ "thread than the saga runs on. Create it in a method that is annotated with @Saga and called "
 						+ "from another bean");
@@ -381,7 +381,7 @@ final class SagaExecution {
 						+ " characters, without control characters, incomplete ones, and white space at its ends: '"
 						+ SagaStore.text(name) + "'");
 			}
-			return body.create(name, type);
+			return execution.create(name, type);
 		}
 
 		/**

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs one run of a saga to its end: forward through its body, and backward through the
- * undo actions that the body has registered.
+ * Drives one run of a saga to its end: executes the method, then completes the saga or
+ * calls the undo actions that the method has registered.
  */
 final class SagaRunner {
 
@@ -33,7 +33,7 @@ final class SagaRunner {
 
 	private final SagaRun run;
 
-	private final SagaExecution body;
+	private final SagaExecution execution;
 
 	private final BooleanSupplier stopping;
 
@@ -45,7 +45,7 @@ final class SagaRunner {
 	SagaRunner(SagaRun run, BooleanSupplier stopping) {
 		this.resources = run.resources();
 		this.run = run;
-		this.body = new SagaExecution(run, stopping);
+		this.execution = new SagaExecution(run, stopping);
 		this.stopping = stopping;
 	}
 
@@ -60,12 +60,12 @@ final class SagaRunner {
 		Object result = null;
 		Throwable failure = null;
 		try {
-			result = this.body.execute();
+			result = this.execution.execute();
 		}
 		catch (Throwable ex) {
 			failure = ex;
 		}
-		RunAbortedError left = this.body.left();
+		RunAbortedError left = this.execution.left();
 		if (left != null && left.why() != Cause.COLLECTED) {
 			return leave(left);
 		}
@@ -73,7 +73,7 @@ final class SagaRunner {
 			return leave(new RunAbortedError(Cause.UNFIT, Objects.toString(failure.getMessage()), failure));
 		}
 		if (this.run.isCompensating()) {
-			return (failure != null && TransientFailures.include(failure) && !this.body.canUndo())
+			return (failure != null && TransientFailures.include(failure) && !this.execution.canUndo())
 					? release(describe(failure), failure) : undo();
 		}
 		return (failure != null) ? failed(failure) : returned(result);
@@ -88,12 +88,12 @@ final class SagaRunner {
 	}
 
 	private RunEnd returned(@Nullable Object result) {
-		String forgotten = this.body.forgottenStep();
+		String forgotten = this.execution.forgottenStep();
 		if (forgotten != null) {
 			return failed(new IllegalStateException(
 					"The step '" + forgotten + "' was created, but not run: end it with run or runInTransaction"));
 		}
-		String missed = this.body.missedStep();
+		String missed = this.execution.missedStep();
 		if (missed != null) {
 			return leave(new RunAbortedError(Cause.UNFIT,
 					"The saga's method returned without the recorded step '" + missed + "'", null));
@@ -133,12 +133,12 @@ final class SagaRunner {
 		if (TransientFailures.include(failure)) {
 			return release(describe(failure), failure);
 		}
-		String missed = this.body.missedStep();
+		String missed = this.execution.missedStep();
 		if (missed != null || failure instanceof LinkageError) {
 			return unfit(new RunAbortedError(Cause.UNFIT, "The saga's method failed with " + describe(failure)
 					+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""), failure));
 		}
-		if (this.run.presence() == Presence.ABSENT && !this.body.hasReachedSteps()) {
+		if (this.run.presence() == Presence.ABSENT && !this.execution.hasReachedSteps()) {
 			return RunEnd.failed(failure);
 		}
 		if (!(failure instanceof StepRefusedException)) {
@@ -184,7 +184,7 @@ final class SagaRunner {
 	private RunEnd undo() {
 		String reason = this.run.reason();
 		try {
-			this.body.undo();
+			this.execution.undo();
 			if (!change(SagaStatus.COMPENSATED, null, reason, this.resources.settings().retention())) {
 				return lost();
 			}

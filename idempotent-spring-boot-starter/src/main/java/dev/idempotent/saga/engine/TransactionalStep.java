@@ -42,13 +42,13 @@ final class TransactionalStep {
 
 	private final SagaRun run;
 
-	private final StepCall<?> call;
+	private final StepDefinition<?> call;
 
 	private final FailureClassifier failures;
 
 	private final String process;
 
-	TransactionalStep(SagaRun run, StepCall<?> call) {
+	TransactionalStep(SagaRun run, StepDefinition<?> call) {
 		this.run = run;
 		this.call = call;
 		this.failures = run.resources().failures();

@@ -12,7 +12,7 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.idempotent.outbox.Outbox;
-import dev.idempotent.outbox.OutboxDatabase;
+import dev.idempotent.outbox.TestedDatabase;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
@@ -52,7 +52,7 @@ import static org.awaitility.Awaitility.await;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @ParameterizedClass(name = "{0}")
-@EnumSource(OutboxDatabase.class)
+@EnumSource(TestedDatabase.class)
 class OutboxEndpointIntegrationTests {
 
 	@RegisterExtension
@@ -70,10 +70,10 @@ class OutboxEndpointIntegrationTests {
 
 	@Parameter
 	@SuppressWarnings("NullAway.Init")
-	OutboxDatabase database;
+	TestedDatabase database;
 
 	@BeforeParameterizedClassInvocation
-	static void start(OutboxDatabase database) {
+	static void start(TestedDatabase database) {
 		List<String> properties = new ArrayList<>(List.of(WebApplication.WITH_DATABASE, "idempotent.enabled=false",
 				"idempotent.outbox.default-topic=test:orders", "idempotent.outbox.initialize-schema=always",
 				"idempotent.outbox.table-prefix=endpoint_", "idempotent.outbox.relay.scan-interval=5m",

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
-import dev.idempotent.outbox.OutboxDatabase;
+import dev.idempotent.outbox.TestedDatabase;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
@@ -40,7 +40,7 @@ import static org.awaitility.Awaitility.await;
  */
 @Tag("databases")
 @ParameterizedClass(name = "{0}")
-@MethodSource("dev.idempotent.outbox.OutboxDatabase#h2OrPostgres")
+@MethodSource("dev.idempotent.outbox.TestedDatabase#h2OrPostgres")
 class ModulithIntegrationTests {
 
 	@RegisterExtension
@@ -48,7 +48,7 @@ class ModulithIntegrationTests {
 
 	@Parameter
 	@SuppressWarnings("NullAway.Init")
-	OutboxDatabase database;
+	TestedDatabase database;
 
 	@Test
 	void deliversAnAnnotatedEvent() {

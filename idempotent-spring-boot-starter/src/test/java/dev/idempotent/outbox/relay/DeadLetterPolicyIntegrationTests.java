@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import dev.idempotent.outbox.DeadLetterPolicy;
-import dev.idempotent.outbox.OutboxDatabase;
+import dev.idempotent.outbox.TestedDatabase;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
@@ -36,7 +36,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("databases")
 @ParameterizedClass(name = "{0}")
-@MethodSource("dev.idempotent.outbox.OutboxDatabase#postgresOrH2")
+@MethodSource("dev.idempotent.outbox.TestedDatabase#postgresOrH2")
 class DeadLetterPolicyIntegrationTests {
 
 	private static final Outcome REFUSED = new Outcome.Retry("not yet", Duration.ZERO);
@@ -46,7 +46,7 @@ class DeadLetterPolicyIntegrationTests {
 
 	@Parameter
 	@SuppressWarnings("NullAway.Init")
-	OutboxDatabase database;
+	TestedDatabase database;
 
 	@SuppressWarnings("NullAway.Init")
 	private Shop shop;

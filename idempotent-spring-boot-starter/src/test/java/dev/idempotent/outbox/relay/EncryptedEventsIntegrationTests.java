@@ -10,7 +10,7 @@ import dev.idempotent.encryption.AesGcmPayloadCipher;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
-import dev.idempotent.outbox.OutboxDatabase;
+import dev.idempotent.outbox.TestedDatabase;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.testing.RealPostgres;
@@ -34,7 +34,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("databases")
 @ParameterizedClass(name = "{0}")
-@MethodSource("dev.idempotent.outbox.OutboxDatabase#postgresOrH2")
+@MethodSource("dev.idempotent.outbox.TestedDatabase#postgresOrH2")
 class EncryptedEventsIntegrationTests {
 
 	private static final String FEW_ATTEMPTS = "idempotent.outbox.relay.attempts=2";
@@ -50,7 +50,7 @@ class EncryptedEventsIntegrationTests {
 
 	@Parameter
 	@SuppressWarnings("NullAway.Init")
-	OutboxDatabase database;
+	TestedDatabase database;
 
 	private final List<Shop> shops = new ArrayList<>();
 

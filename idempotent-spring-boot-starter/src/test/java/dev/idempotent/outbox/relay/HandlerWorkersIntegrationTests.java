@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import dev.idempotent.encryption.PayloadEncryption;
-import dev.idempotent.outbox.OutboxDatabase;
+import dev.idempotent.outbox.TestedDatabase;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
@@ -56,7 +56,7 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(180)
 @ParameterizedClass(name = "{0}")
-@EnumSource(OutboxDatabase.class)
+@EnumSource(TestedDatabase.class)
 class HandlerWorkersIntegrationTests {
 
 	private static final String TOPIC = "handlers:test";
@@ -66,7 +66,7 @@ class HandlerWorkersIntegrationTests {
 
 	@Parameter
 	@SuppressWarnings("NullAway.Init")
-	OutboxDatabase database;
+	TestedDatabase database;
 
 	private final List<Shop> shops = new ArrayList<>();
 

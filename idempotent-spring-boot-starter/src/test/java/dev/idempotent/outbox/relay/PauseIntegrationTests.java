@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-import dev.idempotent.outbox.OutboxDatabase;
+import dev.idempotent.outbox.TestedDatabase;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
@@ -31,7 +31,7 @@ import static org.awaitility.Awaitility.await;
  */
 @Tag("databases")
 @ParameterizedClass(name = "{0}")
-@MethodSource("dev.idempotent.outbox.OutboxDatabase#postgresOrH2")
+@MethodSource("dev.idempotent.outbox.TestedDatabase#postgresOrH2")
 class PauseIntegrationTests {
 
 	private static final String PAUSED = "test:paused";
@@ -43,7 +43,7 @@ class PauseIntegrationTests {
 
 	@Parameter
 	@SuppressWarnings("NullAway.Init")
-	OutboxDatabase database;
+	TestedDatabase database;
 
 	private final List<Shop> shops = new ArrayList<>();
 

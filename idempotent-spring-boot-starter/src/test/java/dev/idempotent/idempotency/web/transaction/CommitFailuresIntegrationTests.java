@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * A failed commit is answered as if the handler had thrown its exception.
  */
-class CommitFailuresIntegrationTests extends AbstractPostgresTransactionTests {
+class CommitFailuresIntegrationTests extends AbstractPostgresHandlerTests {
 
 	private static final String ORIGIN = "https://shop.example";
 

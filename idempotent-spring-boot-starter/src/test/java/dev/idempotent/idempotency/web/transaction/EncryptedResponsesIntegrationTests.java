@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Stored responses are encrypted in Redis and in the database.
  */
-class EncryptedResponsesIntegrationTests extends AbstractPostgresTransactionTests {
+class EncryptedResponsesIntegrationTests extends AbstractPostgresHandlerTests {
 
 	private static final String KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 

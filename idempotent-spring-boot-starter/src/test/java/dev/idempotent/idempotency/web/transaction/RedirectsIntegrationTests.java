@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * A redirect is sent after the commit, or never.
  */
-class RedirectsIntegrationTests extends AbstractPostgresTransactionTests {
+class RedirectsIntegrationTests extends AbstractPostgresHandlerTests {
 
 	private final String name = "work-" + UUID.randomUUID();
 

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * By default Spring Security rejects error dispatches of unauthenticated callers: the
  * response that was to be stored is never sent.
  */
-class RefusedErrorPagesIntegrationTests extends AbstractPostgresTransactionTests {
+class RefusedErrorPagesIntegrationTests extends AbstractPostgresHandlerTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {

@@ -77,7 +77,7 @@ class TransactionsIntegrationTests {
 	 * Tests for {@code idempotent.web.commit-on=success}.
 	 */
 	@Nested
-	class CommittedOnSuccess extends AbstractPostgresTransactionTests {
+	class CommittedOnSuccess extends AbstractPostgresHandlerTests {
 
 		private final String name = "work-" + UUID.randomUUID();
 

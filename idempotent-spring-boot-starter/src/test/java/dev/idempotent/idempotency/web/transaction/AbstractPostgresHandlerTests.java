@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Runs tests with transactions of PostgreSQL on Tomcat and on Jetty.
  */
-abstract class AbstractPostgresTransactionTests extends AbstractTomcatAndJettyTests {
+abstract class AbstractPostgresHandlerTests extends AbstractTomcatAndJettyTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * One step of a saga's method: its action and its undo as the application has defined
  * them, and what each call of them must prove.
  */
-abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
+abstract class StepDefinition<R extends @Nullable Object> implements SagaStep<R> {
 
 	private static final int FIRST_CLIENT_ERROR = 400;
 
@@ -77,7 +77,7 @@ abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private boolean atMostOnce;
 
-	StepCall(String name, Type type) {
+	StepDefinition(String name, Type type) {
 		this.name = name;
 		this.type = type;
 	}

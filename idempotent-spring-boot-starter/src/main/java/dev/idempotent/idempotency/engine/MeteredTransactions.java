@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
  * The transactions of one operation, in which the database decides on keys. Its calls are
  * observed, and each outage is logged once.
  */
-final class ObservedTransactions {
+final class MeteredTransactions {
 
-	private static final Logger logger = LoggerFactory.getLogger(ObservedTransactions.class);
+	private static final Logger logger = LoggerFactory.getLogger(MeteredTransactions.class);
 
 	/**
 	 * The name in observations, as of the store that is a database.
@@ -41,7 +41,7 @@ final class ObservedTransactions {
 	 * Observes transactions.
 	 * @param outage shared by all operations on the database
 	 */
-	ObservedTransactions(IdempotencyTransactions transactions, OutageLog outage, ObserverList observers) {
+	MeteredTransactions(IdempotencyTransactions transactions, OutageLog outage, ObserverList observers) {
 		this.transactions = transactions;
 		this.outage = outage;
 		this.observers = observers;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the epoch of the database that {@link IdempotencyRecords} keep.
  */
-class IdempotencyRecordsTests {
+class DatabaseEpochTests {
 
 	private final IdempotencyRecords epoch = new IdempotencyRecords("idempotency_key");
 

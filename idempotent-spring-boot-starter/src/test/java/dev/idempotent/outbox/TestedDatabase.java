@@ -8,7 +8,7 @@ import dev.idempotent.testing.RealPostgres;
 /**
  * The databases on which a class of tests runs.
  */
-public enum OutboxDatabase {
+public enum TestedDatabase {
 
 	H2 {
 		@Override
@@ -28,14 +28,14 @@ public enum OutboxDatabase {
 	/**
 	 * PostgreSQL, or H2 with {@code -Plong}.
 	 */
-	static Stream<OutboxDatabase> postgresOrH2() {
+	static Stream<TestedDatabase> postgresOrH2() {
 		return Stream.of(isLong() ? H2 : POSTGRES);
 	}
 
 	/**
 	 * H2, or PostgreSQL with {@code -Plong}.
 	 */
-	static Stream<OutboxDatabase> h2OrPostgres() {
+	static Stream<TestedDatabase> h2OrPostgres() {
 		return Stream.of(isLong() ? POSTGRES : H2);
 	}
 

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link RequestUrl} and the {@link RequestFingerprinter} with query strings
  * that Jazzer generates.
  */
-class RequestUrlTests {
+class RequestUrlFuzzTests {
 
 	private static final Pattern ENCODED_OR_LETTER = Pattern.compile("%[0-9A-F]{2}|[ !-$&-~]");
 
