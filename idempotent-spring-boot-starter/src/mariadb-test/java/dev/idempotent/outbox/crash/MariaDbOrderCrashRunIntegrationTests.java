@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.crash;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 
@@ -22,7 +23,8 @@ class MariaDbOrderCrashRunIntegrationTests extends AbstractOrderCrashRunTests {
 	static final KillableMariaDb mariaDb = new KillableMariaDb();
 
 	@RegisterExtension
-	static final StallingProxy network = StallingProxy.before(() -> new InetSocketAddress("127.0.0.1", mariaDb.port()));
+	static final StallingProxy network = StallingProxy
+		.before(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), mariaDb.port()));
 
 	@Override
 	String platform() {
