@@ -25,6 +25,7 @@ import dev.idempotent.token.OneTimeTokens;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.ServletRequest;
@@ -142,9 +143,10 @@ public final class IdempotencyFilter implements Filter {
 			return true;
 		}
 		// An error page is not the operation.
+		boolean errorPage = request.getDispatcherType() == DispatcherType.ERROR
+				|| request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null;
 		Passage around = Passage.of(request);
-		return request.getDispatcherType() != DispatcherType.ERROR && request.getAttribute(REACHED) == null
-				&& (around == null || around.isWaiting());
+		return !errorPage && request.getAttribute(REACHED) == null && (around == null || around.isWaiting());
 	}
 
 	/**

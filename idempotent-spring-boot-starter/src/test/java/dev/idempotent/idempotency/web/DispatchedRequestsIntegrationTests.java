@@ -12,12 +12,12 @@ import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -107,10 +107,15 @@ class DispatchedRequestsIntegrationTests extends AbstractTomcatAndJettyTests {
 		assertThat(runs()).isEqualTo(before + 1);
 	}
 
-	@Test
-	void runNoHandlerAsAnErrorPage() {
+	/**
+	 * A container dispatches to it; the filter of Spring Boot that does so in a foreign
+	 * container forwards.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "X-Error", "X-Error-Forward" })
+	void runNoHandlerAsAnErrorPage(String way) {
 		int before = runs();
-		assertThat(post("/run/lease", "X-Error", "423").statusCode()).isGreaterThanOrEqualTo(400);
+		assertThat(post("/run/lease", way, "423").statusCode()).isGreaterThanOrEqualTo(400);
 		assertThat(runs()).isEqualTo(before);
 		assertThat(post("/run/lease").statusCode()).isEqualTo(200);
 	}
@@ -273,6 +278,12 @@ class DispatchedRequestsIntegrationTests extends AbstractTomcatAndJettyTests {
 			}
 			else if (request.getHeader("X-Forward") != null) {
 				request.getRequestDispatcher(request.getHeader("X-Forward")).forward(request, response);
+			}
+			else if (request.getHeader("X-Error-Forward") != null) {
+				int status = Integer.parseInt(request.getHeader("X-Error-Forward"));
+				request.setAttribute(RequestDispatcher.ERROR_STATUS_CODE, status);
+				response.setStatus(status);
+				request.getRequestDispatcher("/run/error").forward(request, response);
 			}
 			else if (request.getHeader("X-Error") != null) {
 				response.sendError(Integer.parseInt(request.getHeader("X-Error")));
