@@ -39,12 +39,8 @@ public final class RequestAddress {
 	 */
 	public static String of(HttpServletRequest request) {
 		String host = host(request);
-		String prefix = normalizedPrefix(request);
+		String prefix = prefix(request);
 		return (host.isEmpty() && prefix.isEmpty()) ? "" : host + '/' + prefix;
-	}
-
-	static String normalizedPrefix(HttpServletRequest request) {
-		return RequestUrl.normalize(prefix(request));
 	}
 
 	/**

@@ -176,8 +176,8 @@ final class RequestIdentifier {
 	 * tenants.
 	 */
 	private static String addressed(HttpServletRequest request, Fingerprint fingerprint) {
-		List<byte[]> parts = Stream
-			.of(fingerprint.digest(), RequestAddress.host(request), RequestAddress.normalizedPrefix(request))
+		String prefix = RequestUrl.normalize(RequestAddress.prefix(request));
+		List<byte[]> parts = Stream.of(fingerprint.digest(), RequestAddress.host(request), prefix)
 			.map((text) -> text.getBytes(StandardCharsets.UTF_8))
 			.toList();
 		return Fingerprint.of(parts).digest();
