@@ -237,7 +237,8 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule toolsKnowSpringAiAndItsServersAlone = room(TOOL, ROOT, "java..", "org.slf4j..",
-			"org.jspecify..", "io.modelcontextprotocol..", "org.springframework.ai..", "org.springframework.beans..",
+			"org.jspecify..", "io.modelcontextprotocol..", "org.aopalliance..", "org.springframework.ai..",
+			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.core..",
 			"org.springframework.util..", "tools.jackson.databind..");
 
 	@ArchTest

@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import org.jspecify.annotations.Nullable;
@@ -164,6 +165,17 @@ public final class AnnotatedMethodsCheck {
 
 	static String displayName(String beanName) {
 		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
+	}
+
+	/**
+	 * Returns whether the calls of an object pass through the advice of its annotated
+	 * methods, or the object is a bean by which a test has replaced another one.
+	 * @param object the object that is called
+	 * @return {@code false} if the annotation has no effect there
+	 */
+	public boolean isAdvisedOrReplaced(Object object) {
+		return hasAdvice(object) || Stream.of(this.beans.getBeanNamesForType(object.getClass(), true, false))
+			.anyMatch((name) -> beanOf(name) == object && isReplaced(name));
 	}
 
 	private boolean isReplaced(String beanName) {

@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.security.Principal;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.tool.ChatToolBeanPostProcessor;
 import dev.idempotent.idempotency.tool.McpToolBeanPostProcessor;
@@ -11,6 +12,7 @@ import dev.idempotent.idempotency.tool.ToolCalls;
 import dev.idempotent.idempotency.tool.ToolRefusalRenderer;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
+import dev.idempotent.idempotency.web.RequestAddress;
 import io.modelcontextprotocol.server.McpServerFeatures;
 import jakarta.servlet.ServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import tools.jackson.databind.json.JsonMapper;
@@ -42,12 +45,17 @@ import tools.jackson.databind.json.JsonMapper;
 @EnableConfigurationProperties(IdempotencyProperties.Tool.class)
 final class IdempotencyToolAutoConfiguration {
 
+	private static final boolean WITH_REQUESTS = Stream
+		.of("jakarta.servlet.ServletRequest", "org.springframework.web.context.request.RequestContextHolder")
+		.allMatch((type) -> ClassUtils.isPresent(type, IdempotencyToolAutoConfiguration.class.getClassLoader()));
+
 	@Bean
 	@Lazy
 	ToolCalls idempotentToolCalls(IdempotencyProperties.Tool properties, ToolCallerResolver callers,
 			ObjectProvider<ToolRefusalRenderer> renderer, ObjectProvider<McpServerTools> mcp) {
 		McpServerTools served = mcp.getIfAvailable(() -> McpServerTools.NONE);
-		return new ToolCalls(callers, () -> properties.singleCaller() || served.overStdio().getAsBoolean(),
+		return new ToolCalls(callers, properties::singleCaller, served.overStdio(),
+				WITH_REQUESTS ? Requests::address : () -> null,
 				renderer.getIfAvailable(() -> (refusal) -> refusal.reason().sentence()), served.failures(),
 				ChatToolBeanPostProcessor::conversationIn);
 	}
@@ -128,6 +136,21 @@ final class IdempotencyToolAutoConfiguration {
 						&& RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)
 								? scope.resolveScope(attributes.getRequest()) : authenticatedCaller();
 			};
+		}
+
+	}
+
+	/**
+	 * Loaded only if there are requests of HTTP.
+	 */
+	private static final class Requests {
+
+		private Requests() {
+		}
+
+		static @Nullable String address() {
+			return (RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)
+					? RequestAddress.of(attributes.getRequest()) : null;
 		}
 
 	}

@@ -49,18 +49,16 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		List<BeanMethod> tools = new AnnotatedMethodsCheck(this.beans, Idempotent.class).findAdvised()
-			.stream()
-			.filter((found) -> isTool(found.method()))
-			.toList();
+		AnnotatedMethodsCheck methods = new AnnotatedMethodsCheck(this.beans, Idempotent.class);
+		List<BeanMethod> tools = methods.findAdvised().stream().filter((found) -> isTool(found.method())).toList();
 		tools.forEach(this::requireClassProxy);
 		singletonsOf(ToolCallbackProvider.class, ToolCallback.class, List.class).flatMap(ToolMethodsCheck::toolObjects)
-			.forEach((object) -> requireAdvised(object,
+			.forEach((object) -> requireAdvised(methods, object,
 					"is called on an instance of its class that a ToolCallbackProvider or ToolCallback of the "
 							+ "application has, and that is not the bean",
 					"Let that bean method take the bean of the class as a parameter, and pass it on."));
 		if (withMcpTools) {
-			McpServers.check(this, tools);
+			McpServers.check(this, methods, tools);
 		}
 	}
 
@@ -84,9 +82,9 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 		}
 	}
 
-	private static void requireAdvised(Object object, String problem, String action) {
-		if (!AopUtils.isAopProxy(object)) {
-			AnnotatedMethod.findAll(Idempotent.class, object.getClass())
+	private static void requireAdvised(AnnotatedMethodsCheck methods, Object object, String problem, String action) {
+		if (!methods.isAdvisedOrReplaced(object)) {
+			AnnotatedMethod.findAll(Idempotent.class, AopUtils.getTargetClass(object))
 				.stream()
 				.filter(ToolMethodsCheck::isTool)
 				.findFirst()
@@ -98,14 +96,20 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 
 	private static Stream<Object> toolObjects(Object bean) {
 		if (bean instanceof List<?> list) {
-			return list.stream()
-				.filter((each) -> each instanceof ToolCallback || each instanceof ToolCallbackProvider)
+			return elements(list).filter((each) -> each instanceof ToolCallback || each instanceof ToolCallbackProvider)
 				.flatMap(ToolMethodsCheck::toolObjects);
 		}
 		Object held = (bean instanceof MethodToolCallbackProvider) ? read(bean, "toolObjects")
 				: (bean instanceof MethodToolCallback) ? read(bean, "toolObject") : null;
 		return (held instanceof Collection<?> objects) ? objects.stream().map((each) -> (Object) each)
 				: Stream.ofNullable(held);
+	}
+
+	/**
+	 * A list that is not one of the JDK may load its elements when they are read.
+	 */
+	private static Stream<?> elements(List<?> list) {
+		return list.getClass().getName().startsWith("java.util.") ? list.stream() : Stream.empty();
 	}
 
 	private static @Nullable Object read(Object holder, String name) {
@@ -143,11 +147,11 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 			return AnnotatedElementUtils.hasAnnotation(method.method(), McpTool.class);
 		}
 
-		static void check(ToolMethodsCheck check, List<BeanMethod> tools) {
+		static void check(ToolMethodsCheck check, AnnotatedMethodsCheck methods, List<BeanMethod> tools) {
 			check.singletonsOf(AbstractMcpAnnotatedBeans.class)
 				.flatMap(
 						(scanned) -> ((AbstractMcpAnnotatedBeans) scanned).getBeansByAnnotation(McpTool.class).stream())
-				.forEach((object) -> requireAdvised(object,
+				.forEach((object) -> requireAdvised(methods, object,
 						"is a tool of MCP, and its bean is part of a circular reference, in which Spring AI gets it "
 								+ "before it is advised",
 						"Break the cycle, for example with @Lazy."));
@@ -156,7 +160,7 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 			}
 			if (check.beans.containsSingleton(TOOLS_OF_ANNOTATIONS)) {
 				Set<String> served = check.singletonsOf(List.class)
-					.flatMap((list) -> ((List<?>) list).stream())
+					.flatMap((list) -> elements((List<?>) list))
 					.flatMap(McpServers::nameOf)
 					.collect(Collectors.toSet());
 				tools.stream().filter((tool) -> isTool(tool.method())).forEach((tool) -> requireServed(tool, served));

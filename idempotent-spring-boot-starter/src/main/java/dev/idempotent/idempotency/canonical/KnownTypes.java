@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.canonical;
 
 import java.io.File;
 import java.lang.annotation.Annotation;
+import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
@@ -94,11 +95,24 @@ final class KnownTypes {
 			"io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement",
 			"io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement",
 			"io.awspring.cloud.sqs.listener.Visibility", "kotlin.coroutines.Continuation",
-			"org.springframework.ai.chat.model.ToolContext", "org.springframework.ai.mcp.annotation.McpMeta",
-			"org.springframework.ai.mcp.annotation.context.McpRequestContextTypes",
-			"io.modelcontextprotocol.common.McpTransportContext",
-			"io.modelcontextprotocol.server.McpSyncServerExchange",
-			"io.modelcontextprotocol.server.McpAsyncServerExchange");
+			"org.springframework.ai.mcp.annotation.McpMeta");
+
+	/**
+	 * What an application hands to a tool beside the arguments of the model, such as a
+	 * tenant, and the method that returns it.
+	 */
+	private static final Map<String, String> CONTEXTS = Map.of("org.springframework.ai.chat.model.ToolContext",
+			"getContext", "org.springframework.ai.mcp.annotation.context.McpRequestContextTypes", "transportContext",
+			"io.modelcontextprotocol.server.McpSyncServerExchange", "transportContext",
+			"io.modelcontextprotocol.server.McpAsyncServerExchange", "transportContext");
+
+	private static final String TRANSPORT_CONTEXT = "io.modelcontextprotocol.common.McpTransportContext";
+
+	/**
+	 * The entries of a context that do not decide what a tool does: the conversation,
+	 * which is in the scope of keys, and what was said before the call.
+	 */
+	private static final Set<String> NOT_COMPARED = Set.of("chat_memory_conversation_id", "TOOL_CALL_HISTORY");
 
 	/**
 	 * The messages of brokers and the requests of agents, and what they ask for: other
@@ -252,6 +266,13 @@ final class KnownTypes {
 				return read;
 			});
 		}
+		String entries = CONTEXTS.get(type.getName());
+		if (entries != null) {
+			return CanonicalForm.of(type, (context) -> entriesOf(read(context, type, entries)));
+		}
+		if (type.getName().equals(TRANSPORT_CONTEXT)) {
+			return CanonicalForm.of(type, (context) -> entriesOf(mapIn(context)));
+		}
 		CanonicalForm<?> inherited = formOf(type.getSuperclass());
 		return (inherited != null) ? inherited
 				: Stream.of(type.getInterfaces())
@@ -259,6 +280,37 @@ final class KnownTypes {
 					.filter(Objects::nonNull)
 					.findFirst()
 					.orElse(null);
+	}
+
+	/**
+	 * Returns the entries of a context. The context of an exchange is read in its turn.
+	 */
+	private static Object entriesOf(@Nullable Object context) {
+		if (!(context instanceof Map<?, ?> entries)) {
+			return Objects.requireNonNullElse(context, Map.of());
+		}
+		Map<Object, @Nullable Object> compared = new HashMap<>(entries);
+		compared.keySet().removeIf((name) -> name instanceof String && NOT_COMPARED.contains(name));
+		return compared;
+	}
+
+	/**
+	 * The context of a transport does not tell its entries by a method.
+	 */
+	private static @Nullable Object mapIn(Object context) {
+		for (Field field : context.getClass().getDeclaredFields()) {
+			if (!Modifier.isStatic(field.getModifiers()) && Map.class.isAssignableFrom(field.getType())
+					&& context.getClass().getName().startsWith("io.modelcontextprotocol.")
+					&& field.trySetAccessible()) {
+				try {
+					return field.get(context);
+				}
+				catch (IllegalAccessException ex) {
+					throw new IncomparableValueException("its entries cannot be read", ex);
+				}
+			}
+		}
+		throw new IncomparableValueException("the entries of " + nameOf(context.getClass()) + " cannot be read");
 	}
 
 	private static Map<String, Object> byLowerCase(@Nullable Object entries) {

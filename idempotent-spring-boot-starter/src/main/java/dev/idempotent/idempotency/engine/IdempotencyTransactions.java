@@ -137,6 +137,14 @@ public interface IdempotencyTransactions {
 		boolean isConfirmed();
 
 		/**
+		 * Returns whether it is unknown how a transaction that has ended did so.
+		 * @return {@code false} also in a transaction of the caller
+		 */
+		default boolean isInDoubt() {
+			return false;
+		}
+
+		/**
 		 * Rolls back the work and the claim. Never throws: if the database is
 		 * unreachable, it rolls back when the connection ends.
 		 */

@@ -126,7 +126,7 @@ final class ResponseEnvelope {
 			return committed;
 		}
 		if (!isEnvelope(committed)) {
-			throw new IdempotencyStoreException("The stored response of key " + key + " is damaged", null);
+			throw new UnreadableResponseException("The stored response of key " + key + " is damaged", null);
 		}
 		String origin = text(key, committed);
 		StoredResponse rest = committed.from(HEADER + origin.length());
@@ -164,7 +164,7 @@ final class ResponseEnvelope {
 			int length = bytes.read();
 			byte[] text = (length >= 0) ? bytes.readNBytes(length) : new byte[0];
 			if (text.length != length) {
-				throw new IdempotencyStoreException("The stored response of key " + key + " is truncated", null);
+				throw new UnreadableResponseException("The stored response of key " + key + " is truncated", null);
 			}
 			return new String(text, StandardCharsets.US_ASCII);
 		}
@@ -178,7 +178,7 @@ final class ResponseEnvelope {
 	 */
 	private StoredResponse plaintext(IdempotencyKey key, StoredResponse response) {
 		if (response.isKept() && this.encryption.cipher() != null && !this.encryption.readPlaintext()) {
-			throw new IdempotencyStoreException("The stored response of key " + key
+			throw new UnreadableResponseException("The stored response of key " + key
 					+ " is not encrypted. If it is from before the encryption was switched on, set "
 					+ "idempotent.encryption.read-plaintext=true until the retention has passed", null);
 		}
@@ -191,7 +191,7 @@ final class ResponseEnvelope {
 		}
 		catch (PayloadCipherException ex) {
 			if (ex.reason() == PayloadCipherException.Reason.NOT_AUTHENTIC) {
-				throw new IdempotencyStoreException(
+				throw new UnreadableResponseException(
 						"The stored response of key " + key + " cannot be decrypted: " + ex.getMessage(), ex);
 			}
 			throw unavailable(key, ex);

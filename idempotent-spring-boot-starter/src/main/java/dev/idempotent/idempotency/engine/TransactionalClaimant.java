@@ -109,6 +109,14 @@ public final class TransactionalClaimant extends Claimant {
 	}
 
 	/**
+	 * Returns whether it is unknown how the transaction of {@link #commit} has ended.
+	 * @return {@code false} also if a caller ends the transaction
+	 */
+	public boolean isInDoubt() {
+		return this.ended != null && this.ended.isInDoubt();
+	}
+
+	/**
 	 * Commits the work together with its response, and completes the key in the store.
 	 * After a failure the database is queried for the outcome.
 	 * @param response the response

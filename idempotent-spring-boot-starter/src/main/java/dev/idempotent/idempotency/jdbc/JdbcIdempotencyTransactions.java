@@ -423,6 +423,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 
 		@Override
+		public boolean isInDoubt() {
+			return this.scope.isNew() && this.scope.isEnded() && this.scope.end() == End.UNKNOWN;
+		}
+
+		@Override
 		public void rollback() {
 			if (this.scope.isEnded()) {
 				return;

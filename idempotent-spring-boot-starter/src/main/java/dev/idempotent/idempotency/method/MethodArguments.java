@@ -25,7 +25,7 @@ import org.springframework.core.GenericTypeResolver;
 /**
  * Reads the arguments of a method's calls: by name for expressions, and by position for
  * their comparison. What the framework that calls a listener or a tool adds is not
- * compared.
+ * compared, but the entries that an application adds to the context of a tool are.
  */
 public final class MethodArguments {
 

@@ -123,7 +123,7 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 				return (settling instanceof CompletableFuture<?> future) ? future.copy() : settling;
 			}
 			run.flushWork();
-			run.complete(encode(run, result));
+			complete(run, encode(run, result), work);
 			settled = true;
 			return result;
 		}
@@ -131,6 +131,18 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 			if (!settled) {
 				run.release();
 			}
+		}
+	}
+
+	private static void complete(MethodRun run, StoredResponse stored, Work work) {
+		try {
+			run.complete(stored);
+		}
+		catch (RuntimeException | Error ex) {
+			if (run.isInDoubt()) {
+				work.inDoubt();
+			}
+			throw ex;
 		}
 	}
 
@@ -175,6 +187,13 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 	interface Work {
 
 		@Nullable Object proceed() throws Throwable;
+
+		/**
+		 * Called before a failure of the commit is thrown of which it is not known
+		 * whether the work was committed.
+		 */
+		default void inDoubt() {
+		}
 
 	}
 

@@ -187,6 +187,13 @@ final class MethodRun {
 	}
 
 	/**
+	 * Returns whether the commit has failed and may have been made.
+	 */
+	boolean isInDoubt() {
+		return this.transaction != null && this.transaction.isInDoubt();
+	}
+
+	/**
 	 * Releases the key, once the work is rolled back.
 	 */
 	void release() {

@@ -9,15 +9,17 @@ import java.util.stream.Stream;
 import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyResultException;
-import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.ToolRefusal.Reason;
+import dev.idempotent.idempotency.engine.UnreadableResponseException;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.tool.ToolCall;
@@ -130,6 +132,9 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 	@Nullable Object invoke(MethodSettings settings, MethodInvocation invocation) throws Throwable {
 		ToolCall around = ToolCall.current();
 		ToolCall call = (around != null && this.tools.stream().anyMatch(around::isOf)) ? around : null;
+		if (call != null) {
+			call.reset();
+		}
 		if (call == null && around != null && around.hasKey() && this.warned.compareAndSet(false, true)) {
 			logger.warn("The tool method {} was called for another tool than {}: the idempotency key of the client "
 					+ "belongs to that tool and was not used here", this.described, this.tools);
@@ -147,22 +152,34 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 		catch (FailedResultException ex) {
 			return failed(call, ex);
 		}
-		catch (IdempotencyPendingException ex) {
-			throw run.entered ? ex : refuse(call, Reason.IN_PROGRESS, ex.getRetryAfter(), ex);
+		catch (RuntimeException ex) {
+			throw run.entered ? failureOf(run, call, ex) : refusalOf(call, ex);
 		}
-		catch (IdempotencyMismatchException ex) {
-			throw run.entered ? ex : refuse(call, Reason.OTHER_ARGUMENTS, null, ex);
+	}
+
+	/**
+	 * Managers report a failed commit in different ways, and the database is asked only
+	 * when the call is repeated.
+	 */
+	private RuntimeException failureOf(Run run, @Nullable ToolCall call, RuntimeException failure) {
+		boolean unknown = run.returned && (run.inDoubt || failure instanceof IdempotencyClaimLostException
+				|| (failure instanceof TransactionException && !(failure instanceof UnexpectedRollbackException)));
+		return (unknown && this.operation.transactions() != null) ? refuse(call, Reason.OUTCOME_UNKNOWN, null, failure)
+				: failure;
+	}
+
+	private RuntimeException refusalOf(@Nullable ToolCall call, RuntimeException failure) {
+		if (failure instanceof IdempotencyPendingException pending) {
+			return refuse(call, Reason.IN_PROGRESS, pending.getRetryAfter(), failure);
 		}
-		catch (IdempotencyResultException ex) {
-			throw run.entered ? ex : refuse(call, Reason.RESULT_NOT_KEPT, null, ex);
+		if (failure instanceof IdempotencyMismatchException) {
+			return refuse(call, Reason.OTHER_ARGUMENTS, null, failure);
 		}
-		catch (IdempotencyStoreException ex) {
-			throw run.entered ? ex : refuse(call, Reason.STORE_UNAVAILABLE, null, ex);
+		if (failure instanceof IdempotencyResultException || failure instanceof UnreadableResponseException) {
+			return refuse(call, Reason.RESULT_NOT_KEPT, null, failure);
 		}
-		catch (TransactionException ex) {
-			throw (run.returned && !(ex instanceof UnexpectedRollbackException))
-					? refuse(call, Reason.OUTCOME_UNKNOWN, null, ex) : ex;
-		}
+		return (failure instanceof IdempotencyStoreUnavailableException)
+				? refuse(call, Reason.STORE_UNAVAILABLE, null, failure) : failure;
 	}
 
 	private Identity identify(MethodSettings settings, @Nullable ToolCall call, @Nullable ToolCall around,
@@ -251,6 +268,8 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 
 		private boolean returned;
 
+		private boolean inDoubt;
+
 		Run(ToolCalls shared, MethodInvocation invocation, @Nullable ToolCall inner) {
 			this.shared = shared;
 			this.invocation = invocation;
@@ -272,6 +291,11 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 			finally {
 				ToolCall.bind(outer);
 			}
+		}
+
+		@Override
+		public void inDoubt() {
+			this.inDoubt = true;
 		}
 
 	}

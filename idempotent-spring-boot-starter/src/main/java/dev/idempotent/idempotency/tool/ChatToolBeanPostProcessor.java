@@ -1,33 +1,81 @@
 package dev.idempotent.idempotency.tool;
 
-import java.util.List;
+import java.lang.reflect.Modifier;
 
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.ai.chat.memory.ChatMemory;
-import org.springframework.ai.chat.model.ChatResponse;
 import org.springframework.ai.chat.model.ToolContext;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.model.tool.ToolCallingChatOptions;
 import org.springframework.ai.model.tool.ToolCallingManager;
-import org.springframework.ai.model.tool.ToolExecutionResult;
-import org.springframework.ai.tool.definition.ToolDefinition;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopConfigException;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
  * Surrounds the calls of tools that models of this process request: hands the
  * conversation, if the application has put it into the tool context, to the tool's
  * method.
  */
-public final class ChatToolBeanPostProcessor implements BeanPostProcessor {
+public final class ChatToolBeanPostProcessor implements BeanPostProcessor, BeanFactoryAware {
+
+	private static final Logger logger = LoggerFactory.getLogger(ChatToolBeanPostProcessor.class);
 
 	/**
 	 * The name that Spring AI gives to a conversation without one.
 	 */
 	private static final String NO_CONVERSATION = "default";
 
+	private @Nullable ConfigurableListableBeanFactory beans;
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		this.beans = (beanFactory instanceof ConfigurableListableBeanFactory listable) ? listable : null;
+	}
+
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		return (bean instanceof ToolCallingManager executor) ? new InConversation(executor) : bean;
+		return (bean instanceof ToolCallingManager manager) ? surround(manager, beanName) : bean;
+	}
+
+	/**
+	 * The bean keeps its class, by which it may be injected.
+	 */
+	private Object surround(ToolCallingManager manager, String beanName) {
+		if (manager instanceof Advised advised && !advised.isFrozen()) {
+			advised.addAdvice(0, new InConversation());
+			return manager;
+		}
+		Class<?> type = manager.getClass();
+		ProxyFactory proxy = new ProxyFactory(manager);
+		proxy.addAdvice(new InConversation());
+		proxy.setProxyTargetClass(!Modifier.isFinal(type.getModifiers()) && !type.isSealed());
+		if (proxy.isProxyTargetClass() || isDeclaredByInterface(beanName)) {
+			try {
+				return proxy.getProxy(type.getClassLoader());
+			}
+			catch (AopConfigException ex) {
+				logger.debug("The bean '{}' has no proxy", beanName, ex);
+			}
+		}
+		logger.warn("The tools that the bean '{}' calls do not know the conversation, because its class {} cannot be "
+				+ "extended. Declare the bean as ToolCallingManager, or let each tool have a parameter for the ToolContext",
+				beanName, type.getName());
+		return manager;
+	}
+
+	private boolean isDeclaredByInterface(String beanName) {
+		Class<?> declared = (this.beans != null && this.beans.containsBeanDefinition(beanName))
+				? this.beans.getMergedBeanDefinition(beanName).getResolvableType().resolve() : null;
+		return declared == null || declared.isInterface();
 	}
 
 	/**
@@ -52,22 +100,18 @@ public final class ChatToolBeanPostProcessor implements BeanPostProcessor {
 	/**
 	 * Calls tools in the conversation of their prompt.
 	 */
-	private record InConversation(ToolCallingManager executor) implements ToolCallingManager {
+	private static final class InConversation implements MethodInterceptor {
 
 		@Override
-		public List<ToolDefinition> resolveToolDefinitions(ToolCallingChatOptions chatOptions) {
-			return this.executor.resolveToolDefinitions(chatOptions);
-		}
-
-		@Override
-		public ToolExecutionResult executeToolCalls(Prompt prompt, ChatResponse chatResponse) {
-			String conversation = conversationOf(prompt);
+		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			String conversation = (invocation.getArguments().length > 0
+					&& invocation.getArguments()[0] instanceof Prompt prompt) ? conversationOf(prompt) : null;
 			if (conversation == null) {
-				return this.executor.executeToolCalls(prompt, chatResponse);
+				return invocation.proceed();
 			}
 			ToolCall outer = ToolCall.bind(ToolCall.inConversation(conversation));
 			try {
-				return this.executor.executeToolCalls(prompt, chatResponse);
+				return invocation.proceed();
 			}
 			finally {
 				ToolCall.bind(outer);

@@ -18,7 +18,10 @@ import io.modelcontextprotocol.spec.McpSchema.Content;
 import io.modelcontextprotocol.spec.McpSchema.TextContent;
 import io.modelcontextprotocol.spec.McpSchema.Tool;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -26,7 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
  * tool's method, marks a replay in {@code _meta}, and answers a refusal with its sentence
  * alone. Tools that are added to a running server are not surrounded.
  */
-public final class McpToolBeanPostProcessor implements BeanPostProcessor {
+public final class McpToolBeanPostProcessor implements BeanPostProcessor, BeanFactoryAware {
 
 	/**
 	 * The member of {@code _meta} of a result that is a replay, with the value
@@ -43,6 +46,8 @@ public final class McpToolBeanPostProcessor implements BeanPostProcessor {
 	private final Supplier<List<String>> metaNames;
 
 	private volatile boolean overStdio;
+
+	private @Nullable ConfigurableListableBeanFactory beans;
 
 	/**
 	 * Creates a post-processor.
@@ -62,12 +67,35 @@ public final class McpToolBeanPostProcessor implements BeanPostProcessor {
 	}
 
 	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		this.beans = (beanFactory instanceof ConfigurableListableBeanFactory listable) ? listable : null;
+	}
+
+	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof StdioServerTransportProvider) {
 			this.overStdio = true;
 		}
-		return (bean instanceof List<?> list && list.stream().anyMatch(McpToolBeanPostProcessor::isTool))
-				? list.stream().map(this::surround).toList() : bean;
+		return (bean instanceof List<?> list && holdsTools(list, beanName)) ? list.stream().map(this::surround).toList()
+				: bean;
+	}
+
+	/**
+	 * A list that is not one of the JDK may load its elements when they are read.
+	 */
+	private boolean holdsTools(List<?> list, String beanName) {
+		if (list.getClass().getName().startsWith("java.util.")) {
+			return !list.isEmpty() && isTool(list.get(0));
+		}
+		Class<?> declared = (this.beans != null && this.beans.containsBeanDefinition(beanName))
+				? this.beans.getMergedBeanDefinition(beanName)
+					.getResolvableType()
+					.as(List.class)
+					.getGeneric(0)
+					.resolve()
+				: null;
+		return declared == McpServerFeatures.SyncToolSpecification.class
+				|| declared == McpStatelessServerFeatures.SyncToolSpecification.class;
 	}
 
 	/**

@@ -22,6 +22,8 @@ public final class ToolCall {
 
 	private final @Nullable String conversation;
 
+	private final boolean ofClient;
+
 	private @Nullable ToolRefusal refusal;
 
 	private @Nullable String refusalText;
@@ -30,10 +32,11 @@ public final class ToolCall {
 
 	private @Nullable Object failedResult;
 
-	private ToolCall(@Nullable String tool, List<Object> keys, @Nullable String conversation) {
+	private ToolCall(@Nullable String tool, List<Object> keys, @Nullable String conversation, boolean ofClient) {
 		this.tool = tool;
 		this.keys = keys;
 		this.conversation = conversation;
+		this.ofClient = ofClient;
 	}
 
 	/**
@@ -44,7 +47,7 @@ public final class ToolCall {
 	 * @return the call
 	 */
 	static ToolCall ofClient(String tool, List<Object> keys) {
-		return new ToolCall(tool, keys, null);
+		return new ToolCall(tool, keys, null, true);
 	}
 
 	/**
@@ -53,7 +56,7 @@ public final class ToolCall {
 	 * @return the call
 	 */
 	static ToolCall inConversation(String conversation) {
-		return new ToolCall(null, List.of(), conversation);
+		return new ToolCall(null, List.of(), conversation, false);
 	}
 
 	/**
@@ -86,7 +89,8 @@ public final class ToolCall {
 	 * @return the call without its key, or {@code null} if nothing remains
 	 */
 	public @Nullable ToolCall inner() {
-		return (this.conversation != null) ? inConversation(this.conversation) : null;
+		return (this.conversation != null || this.ofClient)
+				? new ToolCall(null, List.of(), this.conversation, this.ofClient) : null;
 	}
 
 	/**
@@ -129,6 +133,24 @@ public final class ToolCall {
 	 */
 	public @Nullable String conversation() {
 		return this.conversation;
+	}
+
+	/**
+	 * Returns whether a client of an MCP server has made this call, or the call of the
+	 * tool that makes this one.
+	 */
+	boolean isOfClient() {
+		return this.ofClient;
+	}
+
+	/**
+	 * Forgets what was reported: advice around the method may repeat it.
+	 */
+	public void reset() {
+		this.refusal = null;
+		this.refusalText = null;
+		this.failedResult = null;
+		this.replayed = false;
 	}
 
 	/**

@@ -2,10 +2,14 @@ package dev.idempotent.idempotency.tool;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Fingerprint;
@@ -24,11 +28,21 @@ public final class ToolCalls {
 
 	private static final Logger logger = LoggerFactory.getLogger(ToolCalls.class);
 
-	private static final Scopes SINGLE_CALLER = new Scopes("single-caller", "single-caller");
+	private static final String SINGLE_CALLER = "single-caller";
+
+	/**
+	 * The reasons that are none of an application whose agents repeat their calls.
+	 */
+	private static final Set<Reason> LOGGED = EnumSet.of(Reason.OUTCOME_UNKNOWN, Reason.RESULT_NOT_KEPT,
+			Reason.STORE_UNAVAILABLE, Reason.CALLER_UNKNOWN);
 
 	private final ToolCallerResolver callers;
 
 	private final BooleanSupplier singleCaller;
+
+	private final BooleanSupplier overStdio;
+
+	private final Supplier<@Nullable String> address;
 
 	private final ToolRefusalRenderer renderer;
 
@@ -36,19 +50,27 @@ public final class ToolCalls {
 
 	private final Function<Object, @Nullable String> conversations;
 
+	private final Set<String> logged = ConcurrentHashMap.newKeySet();
+
 	/**
 	 * Creates the settings of all tools.
 	 * @param callers resolves callers
 	 * @param singleCaller whether all calls without a caller are those of one
+	 * @param overStdio whether the MCP server of this process has one client
+	 * @param address supplies where the client has sent the HTTP request in which a tool
+	 * is called, or {@code null} without a request
 	 * @param renderer renders refusals
 	 * @param failures recognizes results that stand for a failure
 	 * @param conversations finds the conversation in an argument of the framework, or
 	 * {@code null} in any other argument
 	 */
-	public ToolCalls(ToolCallerResolver callers, BooleanSupplier singleCaller, ToolRefusalRenderer renderer,
-			Predicate<Object> failures, Function<Object, @Nullable String> conversations) {
+	public ToolCalls(ToolCallerResolver callers, BooleanSupplier singleCaller, BooleanSupplier overStdio,
+			Supplier<@Nullable String> address, ToolRefusalRenderer renderer, Predicate<Object> failures,
+			Function<Object, @Nullable String> conversations) {
 		this.callers = callers;
 		this.singleCaller = singleCaller;
+		this.overStdio = overStdio;
+		this.address = address;
 		this.renderer = renderer;
 		this.failures = failures;
 		this.conversations = conversations;
@@ -63,23 +85,40 @@ public final class ToolCalls {
 	 */
 	public @Nullable Scopes scopes(@Nullable ToolCall call, @Nullable Object[] arguments) {
 		String caller = Objects.requireNonNullElse(this.callers.resolveCaller(), "");
-		String conversation = (call != null && call.conversation() != null) ? call.conversation()
-				: Stream.of(arguments)
-					.filter(Objects::nonNull)
-					.map(this.conversations)
-					.filter(Objects::nonNull)
-					.findFirst()
-					.orElse(null);
-		if (conversation == null) {
-			return !caller.isBlank() ? new Scopes(caller, caller)
-					: this.singleCaller.getAsBoolean() ? SINGLE_CALLER : null;
+		String conversation = conversationOf(call, arguments);
+		String address = this.address.get();
+		if (caller.isBlank() && conversation == null && !isOfSingleCaller(call, address)) {
+			return null;
 		}
-		String both = Fingerprint
-			.of(Stream.of("conversation", caller, conversation)
-				.map((part) -> part.getBytes(StandardCharsets.UTF_8))
-				.toList())
-			.digest();
-		return new Scopes(caller.isBlank() ? both : caller, both);
+		String known = (caller.isBlank() && conversation == null) ? SINGLE_CALLER : caller;
+		String inConversation = (conversation != null) ? digest("conversation", known, conversation) : known;
+		// Equal calls to two hosts may come from two tenants.
+		return new Scopes(known.isBlank() ? inConversation : known,
+				(address == null || address.isEmpty()) ? inConversation : digest("address", inConversation, address));
+	}
+
+	/**
+	 * The context of the call itself is closer than the prompt that has led to it.
+	 */
+	private @Nullable String conversationOf(@Nullable ToolCall call, @Nullable Object[] arguments) {
+		return Stream.of(arguments)
+			.filter(Objects::nonNull)
+			.map(this.conversations)
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse((call != null) ? call.conversation() : null);
+	}
+
+	/**
+	 * A process may have an endpoint of HTTP beside its standard input.
+	 */
+	private boolean isOfSingleCaller(@Nullable ToolCall call, @Nullable String address) {
+		return this.singleCaller.getAsBoolean()
+				|| (call != null && call.isOfClient() && address == null && this.overStdio.getAsBoolean());
+	}
+
+	private static String digest(String... parts) {
+		return Fingerprint.of(Stream.of(parts).map((part) -> part.getBytes(StandardCharsets.UTF_8)).toList()).digest();
 	}
 
 	/**
@@ -103,6 +142,10 @@ public final class ToolCalls {
 	 */
 	public ToolCallRefusedException refuse(@Nullable ToolCall call, Reason reason, String operation,
 			@Nullable Duration retryAfter, @Nullable Throwable cause) {
+		if (cause != null && LOGGED.contains(reason) && this.logged.add(reason + " " + operation)) {
+			logger.warn("A call of the tool '{}' was refused ({}). Further ones for this reason are not logged",
+					operation, reason, cause);
+		}
 		ToolRefusal refusal = new ToolRefusal(reason, operation, retryAfter);
 		String text = render(refusal);
 		if (call != null) {

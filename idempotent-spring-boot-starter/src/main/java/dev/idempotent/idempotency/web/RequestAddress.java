@@ -19,7 +19,7 @@ import org.springframework.util.StringUtils;
  * The address that the client has sent a request to. Gateways forward it in headers,
  * which a filter or the container may already have applied to the request.
  */
-final class RequestAddress {
+public final class RequestAddress {
 
 	private static final Pattern FORWARDED_HOST = Pattern.compile("(?:^|[;,\\s])host=\"?([^\",;\\s]+)",
 			Pattern.CASE_INSENSITIVE);
@@ -29,6 +29,18 @@ final class RequestAddress {
 	private static final Pattern IPV4 = Pattern.compile("[\\d.]+");
 
 	private RequestAddress() {
+	}
+
+	/**
+	 * Returns where the client has sent a request, as far as it may tell two tenants
+	 * apart.
+	 * @param request the request
+	 * @return the host and the prefix of a gateway; empty if there are none
+	 */
+	public static String of(HttpServletRequest request) {
+		String host = host(request);
+		String prefix = prefix(request);
+		return (host.isEmpty() && prefix.isEmpty()) ? "" : host + '/' + prefix;
 	}
 
 	/**

@@ -1,27 +1,39 @@
 package dev.idempotent.idempotency.tool;
 
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.idempotency.ImportTools;
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.ToolCallRefusedException;
 import dev.idempotent.idempotency.ToolRefusal;
 import dev.idempotent.idempotency.ToolRefusal.Reason;
+import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import dev.idempotent.idempotency.method.Effects;
 import dev.idempotent.idempotency.method.MethodApplication;
+import dev.idempotent.testing.LostCommitReplies;
+import io.modelcontextprotocol.common.McpTransportContext;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.ai.chat.client.ChatClient;
@@ -35,17 +47,26 @@ import org.springframework.ai.chat.model.Generation;
 import org.springframework.ai.chat.model.ToolContext;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
+import org.springframework.ai.mcp.annotation.McpTool;
+import org.springframework.ai.model.tool.DefaultToolCallingManager;
 import org.springframework.ai.model.tool.ToolCallingChatOptions;
 import org.springframework.ai.model.tool.ToolCallingManager;
+import org.springframework.ai.model.tool.ToolExecutionResult;
 import org.springframework.ai.tool.annotation.Tool;
 import org.springframework.ai.tool.annotation.ToolParam;
+import org.springframework.ai.tool.definition.ToolDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.DataAccessException;
 import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -105,12 +126,146 @@ class ChatToolsTests {
 		this.application.run((context) -> {
 			Tools tools = context.getBean(Tools.class);
 			ToolContext one = new ToolContext(Map.of(ChatMemory.CONVERSATION_ID, "one"));
-			ToolContext another = new ToolContext(Map.of(ChatMemory.CONVERSATION_ID, "one", "attempt", 2));
 			ToolContext two = new ToolContext(Map.of(ChatMemory.CONVERSATION_ID, "two"));
 			assertThat(tools.withContext("tea", one)).isEqualTo("tea 1");
-			assertThat(tools.withContext("tea", another)).isEqualTo("tea 1");
+			assertThat(tools.withContext("tea", one)).isEqualTo("tea 1");
 			assertThat(tools.withContext("tea", two)).isEqualTo("tea 2");
 		});
+	}
+
+	@Test
+	void runsEqualCallsForTwoTenantsThatTheApplicationPutsIntoTheContext() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			assertThat(tools.withContext("tea", tenant("acme", 1))).isEqualTo("tea 1");
+			assertThat(tools.withContext("tea", tenant("globex", 1))).isEqualTo("tea 2");
+			assertThat(tools.withContext("tea", tenant("acme", 1))).isEqualTo("tea 1");
+			assertThat(tools.withContext("tea", new ToolContext(Map.of()))).isEqualTo("tea 3");
+		});
+	}
+
+	@Test
+	void runsEqualCallsForTwoTenantsInTheContextOfATransport() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			McpTransportContext acme = McpTransportContext.create(Map.of("tenant", "acme"));
+			McpTransportContext globex = McpTransportContext.create(Map.of("tenant", "globex"));
+			assertThat(tools.overTransport("tea", acme)).isEqualTo("tea 1");
+			assertThat(tools.overTransport("tea", globex)).isEqualTo("tea 2");
+			assertThat(tools.overTransport("tea", acme)).isEqualTo("tea 1");
+			assertThat(tools.withContext("rum", new ToolContext(Map.of("exchange", acme)))).isEqualTo("rum 3");
+			assertThat(tools.withContext("rum", new ToolContext(Map.of("exchange", globex)))).isEqualTo("rum 4");
+		});
+	}
+
+	@Test
+	void refusesAContextOfATransportThatDoesNotTellItsEntries() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			assertThatExceptionOfType(IncomparableValueException.class)
+				.isThrownBy(() -> tools.overTransport("tea", (name) -> "acme"))
+				.withMessageContaining("'context'")
+				.withMessageContaining("cannot be read");
+			assertThat(context.getBean(Effects.class).committed()).isEmpty();
+		});
+	}
+
+	@Test
+	void refusesAContextWithAnEntryThatCannotBeCompared() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			ToolContext service = new ToolContext(Map.of("tenant", (Runnable) () -> {
+			}));
+			assertThatExceptionOfType(IncomparableValueException.class)
+				.isThrownBy(() -> tools.withContext("tea", service))
+				.withMessageContaining("'context'")
+				.withMessageContaining("ignore");
+			assertThat(context.getBean(Effects.class).committed()).isEmpty();
+		});
+	}
+
+	@Test
+	void leavesOutTheEntriesThatItIsToIgnore() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			assertThat(tools.withAttempt("tea", tenant("acme", 1))).isEqualTo("tea 1");
+			assertThat(tools.withAttempt("tea", tenant("acme", 2))).isEqualTo("tea 1");
+			assertThat(tools.withAttempt("tea", tenant("globex", 3))).isEqualTo("tea 2");
+		});
+	}
+
+	@Test
+	void doesNotCompareWhatWasSaidBefore() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			assertThat(tools.withContext("tea", new ToolContext(Map.of("TOOL_CALL_HISTORY", List.of()))))
+				.isEqualTo("tea 1");
+			assertThat(tools.withContext("tea", new ToolContext(Map.of("TOOL_CALL_HISTORY", List.of("Buy it.")))))
+				.isEqualTo("tea 1");
+		});
+	}
+
+	@Test
+	void doesNotGiveTheResultOfATenantToAnotherUnderOneKey() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			assertThat(tools.keyedWithContext("tea", "k", tenant("acme", 1))).isEqualTo("tea 1");
+			assertThatExceptionOfType(ToolCallRefusedException.class)
+				.isThrownBy(() -> tools.keyedWithContext("tea", "k", tenant("globex", 1)))
+				.satisfies((ex) -> assertThat(ex.getRefusal().reason()).isEqualTo(Reason.OTHER_ARGUMENTS));
+			assertThat(tools.keyedWithContext("tea", "k", tenant("acme", 1))).isEqualTo("tea 1");
+		});
+	}
+
+	private static ToolContext tenant(String tenant, int attempt) {
+		return new ToolContext(Map.of("tenant", tenant, "attempt", attempt));
+	}
+
+	@Test
+	void prefersTheConversationInTheContextOfTheCallItself() {
+		this.application.run((context) -> {
+			Tools tools = context.getBean(Tools.class);
+			ToolContext two = new ToolContext(Map.of(ChatMemory.CONVERSATION_ID, "two"));
+			assertThat(during(ToolCall.inConversation("one"), () -> tools.withContext("tea", two))).isEqualTo("tea 1");
+			assertThat(tools.withContext("tea", two)).isEqualTo("tea 1");
+		});
+	}
+
+	private static <T> T during(ToolCall call, Supplier<T> made) {
+		ToolCall outer = ToolCall.bind(call);
+		try {
+			return made.get();
+		}
+		finally {
+			ToolCall.bind(outer);
+		}
+	}
+
+	@Test
+	void keepsTheClassOfTheBeanThatCallsTools() {
+		MethodApplication.with(WithOwnManager.class)
+			.withConfiguration(AutoConfigurations.of(ImportTools.CLASS))
+			.run((context) -> {
+				assertThat(context).hasSingleBean(OwnManager.class).hasSingleBean(NeedsOwnManager.class);
+				assertThat(chat(context, "one", call(LEASED, "tea"), call(LEASED, "tea"))).containsExactly("\"tea 1\"",
+						"\"tea 1\"");
+			});
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void leavesABeanOfAFinalClassAsItIs(CapturedOutput output) {
+		MethodApplication.with(WithFinalManager.class)
+			.withConfiguration(AutoConfigurations.of(ImportTools.CLASS))
+			.run((context) -> assertThat(context).hasSingleBean(DefaultToolCallingManager.class));
+		assertThat(output).contains("The tools that the bean 'finalManager' calls do not know the conversation");
 	}
 
 	@ParameterizedTest
@@ -178,6 +333,102 @@ class ChatToolsTests {
 				.containsExactly("sold out", "\"tea 2\"", "\"tea 2\"");
 			assertThat(context.getBean(Effects.class).committed()).hasSize(1);
 		});
+	}
+
+	@Test
+	void forgetsWhatAnEarlierAttemptOfTheCallHasReported() {
+		this.application.run((context) -> {
+			Tools tools = context.getBean(Tools.class);
+			ToolCall call = ToolCall.ofClient(LEASED, List.of());
+			assertThatExceptionOfType(ToolCallRefusedException.class)
+				.isThrownBy(() -> during(call, () -> tools.leased("tea")));
+			assertThat(call.refusal()).isNotNull();
+			call.failed("sold out");
+			call.replayed();
+			logIn("alice");
+			assertThat(during(call, () -> tools.leased("tea"))).isEqualTo("tea 1");
+			assertThat(call.refusal()).isNull();
+			assertThat(call.refusalText()).isNull();
+			assertThat(call.failedResult()).isNull();
+			assertThat(call.isReplayed()).isFalse();
+		});
+	}
+
+	@Test
+	void tellsThatItIsUnknownWhetherACommitWithoutAReplyWasMade() {
+		this.application.withBean(LostCommitReplies.OfOneThread.class).run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			LostCommitReplies.OfOneThread.expect();
+			assertThatExceptionOfType(ToolCallRefusedException.class).isThrownBy(() -> tools.recorded("tea"))
+				.satisfies((ex) -> assertThat(ex.getRefusal().reason()).isEqualTo(Reason.OUTCOME_UNKNOWN));
+			assertThat(tools.recorded("tea")).isEqualTo("tea 1");
+			assertThat(context.getBean(Effects.class).committed()).containsExactly("tea");
+		});
+	}
+
+	@Test
+	void throwsTheFailureOfWorkThatWasRolledBack() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(
+					() -> during(ToolCall.ofClient(RECORDED, List.of()), () -> tools.recorded("x".repeat(101))));
+		});
+	}
+
+	@Test
+	void doesNotTellToWaitForAStoreThatAnswers() {
+		Supplier<Claim> rejected = () -> {
+			throw new IdempotencyStoreException("The table is too small", null);
+		};
+		this.application
+			.withBean("rejecting", IdempotencyStore.class, () -> new Answering(rejected),
+					(bean) -> bean.setPrimary(true))
+			.run((context) -> {
+				logIn("alice");
+				Tools tools = context.getBean(Tools.class);
+				assertThatExceptionOfType(IdempotencyStoreException.class).isThrownBy(() -> tools.leased("tea"))
+					.withMessage("The table is too small");
+			});
+	}
+
+	@Test
+	void doesNotTellToWaitForTheEndOfAReadOnlyTransaction() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			TransactionTemplate readOnly = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+			readOnly.setReadOnly(true);
+			assertThatExceptionOfType(IdempotencyStoreException.class)
+				.isThrownBy(() -> readOnly.executeWithoutResult((status) -> tools.recorded("tea")))
+				.withMessageContaining("a read-only transaction");
+		});
+	}
+
+	@Test
+	void tellsThatAResultThatCannotBeReadIsNotKept() {
+		StoredResponse damaged = StoredResponse.of("damaged".getBytes(StandardCharsets.UTF_8));
+		this.application
+			.withBean("damaged", IdempotencyStore.class,
+					() -> new Answering(() -> new Claim.Completed(damaged, Duration.ofMinutes(1))),
+					(bean) -> bean.setPrimary(true))
+			.run((context) -> {
+				logIn("alice");
+				assertThat(chat(context, null, call(LEASED, "tea"))).containsExactly(Reason.RESULT_NOT_KEPT.sentence());
+			});
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void logsOnceWhyTheCallsOfAToolAreRefused(CapturedOutput output) {
+		this.application.withBean("away", IdempotencyStore.class, Away::new, (bean) -> bean.setPrimary(true))
+			.run((context) -> {
+				logIn("alice");
+				chat(context, null, call(LEASED, "tea"), call(LEASED, "tea"), call(LEASED, "rum"));
+			});
+		assertThat(output).containsOnlyOnce("A call of the tool 'leased' was refused (STORE_UNAVAILABLE)")
+			.containsOnlyOnce(IdempotencyStoreUnavailableException.class.getName() + ": The store is away");
 	}
 
 	@Test
@@ -257,6 +508,55 @@ class ChatToolsTests {
 
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	static class WithOwnManager {
+
+		@Bean
+		Tools tools(Effects effects) {
+			return new Tools(effects);
+		}
+
+		@Bean
+		OwnManager ownManager() {
+			return new OwnManager();
+		}
+
+		@Bean
+		NeedsOwnManager needsOwnManager(OwnManager manager) {
+			return new NeedsOwnManager(manager);
+		}
+
+	}
+
+	record NeedsOwnManager(OwnManager manager) {
+	}
+
+	static class OwnManager implements ToolCallingManager {
+
+		private final ToolCallingManager manager = ToolCallingManager.builder().build();
+
+		@Override
+		public List<ToolDefinition> resolveToolDefinitions(ToolCallingChatOptions options) {
+			return this.manager.resolveToolDefinitions(options);
+		}
+
+		@Override
+		public ToolExecutionResult executeToolCalls(Prompt prompt, ChatResponse response) {
+			return this.manager.executeToolCalls(prompt, response);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WithFinalManager {
+
+		@Bean
+		DefaultToolCallingManager finalManager() {
+			return DefaultToolCallingManager.builder().build();
+		}
+
+	}
+
 	static class Tools {
 
 		private final Effects effects;
@@ -282,6 +582,26 @@ class ChatToolsTests {
 		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "withContext", guarantee = Guarantee.LEASE)
 		@Tool
 		String withContext(String item, ToolContext context) {
+			return item + " " + this.effects.add(item);
+		}
+
+		@Tool
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "withAttempt", ignore = "/context/attempt",
+				guarantee = Guarantee.LEASE)
+		String withAttempt(String item, ToolContext context) {
+			return item + " " + this.effects.add(item);
+		}
+
+		@McpTool
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "overTransport", guarantee = Guarantee.LEASE)
+		String overTransport(String item, McpTransportContext context) {
+			return item + " " + this.effects.add(item);
+		}
+
+		@Tool
+		@Idempotent(from = KeySource.TOOL_CALL, key = "#orderKey", window = "15m", name = "keyedWithContext",
+				guarantee = Guarantee.LEASE)
+		String keyedWithContext(String item, String orderKey, ToolContext context) {
 			return item + " " + this.effects.add(item);
 		}
 
@@ -357,6 +677,34 @@ class ChatToolsTests {
 		@Override
 		public String describe() {
 			return "Away";
+		}
+
+	}
+
+	/**
+	 * Answers each claim in the same way.
+	 */
+	private static final class Answering extends ForwardingStore {
+
+		private final Supplier<Claim> answer;
+
+		Answering(Supplier<Claim> answer) {
+			this.answer = answer;
+		}
+
+		@Override
+		public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+			return this.answer.get();
+		}
+
+		@Override
+		protected IdempotencyStore target() {
+			throw new IllegalStateException("Nothing is claimed");
+		}
+
+		@Override
+		public String describe() {
+			return "Answering";
 		}
 
 	}

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.ai.mcp.annotation.McpMeta;
 import org.springframework.ai.mcp.annotation.McpProgressToken;
@@ -108,6 +109,18 @@ class McpToolsTests {
 		assertThat(ToolShop.isReplay(other)).isFalse();
 		assertThat(ToolShop.textOf(other)).isNotEqualTo(ToolShop.textOf(first));
 		assertThat(bought("salt " + tool)).isEqualTo(2);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "X-Forwarded-Host, acme.example.com, globex.example.com", "X-Forwarded-Prefix, /acme, /globex" })
+	void runsEqualCallsToTwoAddresses(String header, String one, String two) {
+		Map<String, Object> order = order("oil " + header, 1);
+		ToolShop.call(shop.connect("alice", Map.of(header, one)), LEASED, order);
+		CallToolResult other = ToolShop.call(shop.connect("alice", Map.of(header, two)), LEASED, order);
+		CallToolResult repeated = ToolShop.call(shop.connect("alice", Map.of(header, one)), LEASED, order);
+		assertThat(ToolShop.isReplay(other)).isFalse();
+		assertThat(ToolShop.isReplay(repeated)).isTrue();
+		assertThat(bought("oil " + header)).isEqualTo(2);
 	}
 
 	@Test

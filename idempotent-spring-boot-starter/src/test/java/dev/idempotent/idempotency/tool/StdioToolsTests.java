@@ -7,10 +7,13 @@ import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.ToolCallRefusedException;
+import dev.idempotent.idempotency.ToolRefusal.Reason;
 import dev.idempotent.idempotency.tool.Purchases.Receipt;
 import io.modelcontextprotocol.json.McpJsonDefaults;
 import io.modelcontextprotocol.server.transport.StdioServerTransportProvider;
@@ -24,8 +27,12 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tools of an MCP server that has one client, over its standard input and output.
@@ -57,6 +64,32 @@ class StdioToolsTests {
 			client.println(call(3));
 			assertThat(server.readLine()).contains("tea").contains(McpToolBeanPostProcessor.REPLAYED);
 			assertThat(context.getBean(Purchases.class).items()).containsExactly("tea");
+		}
+	}
+
+	@Test
+	void refusesACallThatTheOnlyClientHasNotMade() throws IOException {
+		Application.input = new PipedInputStream(new PipedOutputStream());
+		Application.output = new PipedOutputStream(new PipedInputStream());
+		SpringApplication application = new SpringApplication(Application.class);
+		application.setWebApplicationType(WebApplicationType.NONE);
+		try (ConfigurableApplicationContext context = application.run("--spring.ai.mcp.server.stdio=true",
+				"--test.with-tools=true", "--idempotent.namespace=shop", "--spring.main.banner-mode=off",
+				"--spring.datasource.generate-unique-name=true")) {
+			Tools tools = context.getBean(Tools.class);
+			assertThatExceptionOfType(ToolCallRefusedException.class).isThrownBy(() -> tools.buy("tea"))
+				.satisfies((ex) -> assertThat(ex.getRefusal().reason()).isEqualTo(Reason.CALLER_UNKNOWN));
+			ToolCall outer = ToolCall.bind(ToolCall.ofClient("buy", List.of()));
+			RequestContextHolder.setRequestAttributes(new ServletRequestAttributes(new MockHttpServletRequest()));
+			try {
+				assertThatExceptionOfType(ToolCallRefusedException.class).isThrownBy(() -> tools.buy("tea"))
+					.satisfies((ex) -> assertThat(ex.getRefusal().reason()).isEqualTo(Reason.CALLER_UNKNOWN));
+			}
+			finally {
+				RequestContextHolder.resetRequestAttributes();
+				ToolCall.bind(outer);
+			}
+			assertThat(context.getBean(Purchases.class).items()).isEmpty();
 		}
 	}
 

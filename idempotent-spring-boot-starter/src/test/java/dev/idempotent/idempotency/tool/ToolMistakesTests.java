@@ -1,5 +1,7 @@
 package dev.idempotent.idempotency.tool;
 
+import java.util.AbstractList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
@@ -15,12 +17,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.mockito.Mockito;
 import org.springframework.ai.mcp.annotation.McpTool;
 import org.springframework.ai.tool.ToolCallback;
 import org.springframework.ai.tool.ToolCallbackProvider;
 import org.springframework.ai.tool.annotation.Tool;
 import org.springframework.ai.tool.method.MethodToolCallbackProvider;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -57,6 +62,8 @@ class ToolMistakesTests {
 				arguments(UnknownKey.class, "no variable #orderKey, only #item", "SpEL"),
 				arguments(HandMade.class, "is called on an instance of its class that a ToolCallbackProvider",
 						"take the bean of the class as a parameter"),
+				arguments(HandMadeProxy.class, "is called on an instance of its class that a ToolCallbackProvider",
+						"take the bean of the class as a parameter"),
 				arguments(HandMadeCallback.class, "is called on an instance of its class that a ToolCallbackProvider",
 						"take the bean of the class as a parameter"));
 	}
@@ -73,6 +80,20 @@ class ToolMistakesTests {
 			.run((context) -> assertMistake(context.getStartupFailure(),
 					"the proxy of its bean implements interfaces only", "spring.aop.proxy-target-class"));
 		tools(WithInterface.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void startsIfATestHasReplacedTheTool() {
+		tools(ReplacedApplication.class)
+			.withBean("org.springframework.test.context.bean.override.internalBeanOverrideRegistry", Object.class,
+					Object::new)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void readsNoElementsOfListsThatAreNotTools() {
+		tools(Fit.class).withBean("lazy", List.class, LazyList::new)
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
@@ -256,6 +277,72 @@ class ToolMistakesTests {
 		@Bean
 		ToolCallbackProvider callbacks() {
 			return MethodToolCallbackProvider.builder().toolObjects(new Fit()).build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class HandMadeProxy {
+
+		@Bean
+		ToolCallbackProvider callbacks() {
+			ProxyFactory proxy = new ProxyFactory(new Fit());
+			proxy.setProxyTargetClass(true);
+			return MethodToolCallbackProvider.builder().toolObjects(proxy.getProxy()).build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ReplacedApplication {
+
+		@Bean
+		static BeanPostProcessor replacement() {
+			return new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String beanName) {
+					return (bean instanceof Fit) ? Mockito.mock(Fit.class) : bean;
+				}
+
+			};
+		}
+
+		@Bean
+		Fit fit() {
+			return new Fit();
+		}
+
+		@Bean
+		ToolCallbackProvider callbacks(Fit fit) {
+			return MethodToolCallbackProvider.builder().toolObjects(fit).build();
+		}
+
+	}
+
+	/**
+	 * Loads its elements when they are read.
+	 */
+	static class LazyList extends AbstractList<String> {
+
+		@Override
+		public String get(int index) {
+			throw new IllegalStateException("The elements must not be read");
+		}
+
+		@Override
+		public int size() {
+			return 1;
+		}
+
+		@Override
+		public boolean equals(Object other) {
+			return this == other;
+		}
+
+		@Override
+		public int hashCode() {
+			return 1;
 		}
 
 	}

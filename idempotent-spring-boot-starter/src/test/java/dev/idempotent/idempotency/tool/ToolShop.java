@@ -53,11 +53,21 @@ final class ToolShop implements AutoCloseable {
 	 * Opens a session.
 	 * @param user the caller, or an empty text for none
 	 */
-	synchronized McpSyncClient connect(String user) {
+	McpSyncClient connect(String user) {
+		return connect(user, Map.of());
+	}
+
+	/**
+	 * Opens a session.
+	 * @param user the caller, or an empty text for none
+	 * @param headers further headers of each request
+	 */
+	synchronized McpSyncClient connect(String user, Map<String, String> headers) {
 		String port = this.context.getEnvironment().getRequiredProperty("local.server.port");
 		McpSyncClient client = McpClient.sync(HttpClientStreamableHttpTransport.builder("http://127.0.0.1:" + port)
 			.endpoint("/mcp")
 			.httpRequestCustomizer((request, method, uri, body, context) -> {
+				headers.forEach(request::header);
 				if (!user.isEmpty()) {
 					request.header("X-User", user);
 				}
