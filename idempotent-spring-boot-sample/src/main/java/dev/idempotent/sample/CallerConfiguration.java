@@ -12,8 +12,8 @@ class CallerConfiguration {
 
 	/**
 	 * The shop has no login: the user is part of the body of a request, and so of its
-	 * fingerprint. Equal feedback of one user is accepted once, that of two users twice.
-	 * An application with accounts uses Spring Security and needs no such bean.
+	 * fingerprint. Equal feedback is accepted once for each user. An application with
+	 * accounts uses Spring Security and needs no such bean.
 	 */
 	@Bean
 	IdempotencyScopeResolver scopeResolver() {

@@ -183,7 +183,7 @@ public class Reservations {
 	}
 
 	/**
-	 * The id may be known: then the outcome is that of its reservation.
+	 * If the id is known, its reservation determines the outcome.
 	 */
 	private ReserveResult refusal(Outcome outcome, String reservationId, String item, String owner) {
 		Optional<StockFacts> facts = this.ledger.facts(item, owner);

@@ -77,7 +77,7 @@ class StockMovements {
 	}
 
 	/**
-	 * Adds an id to those of its owner unless it is known or the owner has reached the
+	 * Adds an id to the ids of its owner unless it is known or the owner has reached the
 	 * limit. A concurrent call with the same owner waits here.
 	 */
 	private Optional<Listing> addToOwner(String reservationId, String item, String owner) {

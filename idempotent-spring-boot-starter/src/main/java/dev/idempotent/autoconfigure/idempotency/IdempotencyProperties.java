@@ -230,9 +230,9 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	 *
 	 * @param metaNames Names of members of "_meta" in which MCP clients send an
 	 * idempotency key.
-	 * @param singleCaller Whether all calls without a principal and a conversation are
-	 * those of one caller, as those of an MCP server over stdio always are. Otherwise
-	 * they are refused.
+	 * @param singleCaller Whether all calls without a principal and a conversation have
+	 * one caller. Otherwise they are refused, unless the client of an MCP server over
+	 * stdio has made them.
 	 */
 	@ConfigurationProperties("idempotent.tool")
 	record Tool(@DefaultValue( {

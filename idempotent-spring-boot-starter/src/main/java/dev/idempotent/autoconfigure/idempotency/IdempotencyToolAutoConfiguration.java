@@ -88,7 +88,7 @@ final class IdempotencyToolAutoConfiguration {
 	}
 
 	/**
-	 * What the tools of an MCP server need beside those of this process.
+	 * What the tools of an MCP server need, and the tools of this process do not.
 	 *
 	 * @param overStdio whether the server has one client
 	 * @param failures recognizes results that stand for a failure
@@ -121,7 +121,7 @@ final class IdempotencyToolAutoConfiguration {
 	}
 
 	/**
-	 * The caller of a tool is that of the HTTP request in which it is called, if any.
+	 * A tool that is called in an HTTP request has the caller of the request.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ ServletRequest.class, RequestContextHolder.class })

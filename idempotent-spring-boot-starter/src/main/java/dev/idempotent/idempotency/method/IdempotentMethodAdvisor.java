@@ -216,7 +216,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	 * @param key the expression of the key; {@code null} only if calls of a tool need not
 	 * have one
 	 * @param arguments reads the arguments of a call
-	 * @param tool the tool that the method is, if keys are those of its calls
+	 * @param tool the tool that the method is, if its calls determine the keys
 	 */
 	record IdempotentMethod(String described, MethodOperation operation, @Nullable KeyExpression key,
 			MethodArguments arguments, @Nullable ToolMethod tool) {

@@ -56,8 +56,8 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 	}
 
 	/**
-	 * Runs work under a key whose result is kept for another time than that of most, or
-	 * replays its result.
+	 * Runs work under a key whose result has a retention of its own, or replays its
+	 * result.
 	 * @param shared the settings of all operations
 	 * @param retention how long the result is kept
 	 */

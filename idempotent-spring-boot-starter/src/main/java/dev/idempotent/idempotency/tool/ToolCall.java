@@ -154,7 +154,7 @@ public final class ToolCall {
 	}
 
 	/**
-	 * Reports that the result is that of an earlier call.
+	 * Reports that an earlier call has made the result.
 	 */
 	public void replayed() {
 		this.replayed = true;

@@ -31,7 +31,7 @@ public final class ToolCalls {
 	private static final String SINGLE_CALLER = "single-caller";
 
 	/**
-	 * The reasons that are none of an application whose agents repeat their calls.
+	 * The reasons that an agent does not cause by repeating a call.
 	 */
 	private static final Set<Reason> LOGGED = EnumSet.of(Reason.OUTCOME_UNKNOWN, Reason.RESULT_NOT_KEPT,
 			Reason.STORE_UNAVAILABLE, Reason.CALLER_UNKNOWN);
@@ -55,7 +55,7 @@ public final class ToolCalls {
 	/**
 	 * Creates the settings of all tools.
 	 * @param callers resolves callers
-	 * @param singleCaller whether all calls without a caller are those of one
+	 * @param singleCaller whether all calls without a caller have the same one
 	 * @param overStdio whether the MCP server of this process has one client
 	 * @param address supplies where the client has sent the HTTP request in which a tool
 	 * is called, or {@code null} without a request

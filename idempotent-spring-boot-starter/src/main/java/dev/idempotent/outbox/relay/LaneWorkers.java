@@ -433,7 +433,7 @@ abstract class LaneWorkers {
 			Thread.sleep(PAUSE_MILLIS);
 		}
 		catch (InterruptedException ex) {
-			// Only publishers interrupt the threads of a relay.
+			// Only publishers and handlers interrupt the threads of a relay.
 		}
 	}
 

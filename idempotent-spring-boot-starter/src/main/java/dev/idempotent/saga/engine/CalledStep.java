@@ -353,8 +353,8 @@ final class CalledStep {
 
 	/**
 	 * Returns the context of an undo. If the application sends the key of a compensation
-	 * itself, other calls get keys of their own, as those of an action do; a cancellation
-	 * is identified by the key of its action.
+	 * itself, other calls get keys of their own, as in an action; a cancellation is
+	 * identified by the key of its action.
 	 * @param unsent whether no attempt has sent its key before, or the service recognizes
 	 * its call without the interceptor
 	 */
