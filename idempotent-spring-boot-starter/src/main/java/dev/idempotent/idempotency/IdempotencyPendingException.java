@@ -23,6 +23,16 @@ public class IdempotencyPendingException extends RuntimeException {
 	}
 
 	/**
+	 * Creates an exception of a subclass.
+	 * @param message what is pending
+	 * @param retryAfter the time after which another call may have a result
+	 */
+	protected IdempotencyPendingException(String message, Duration retryAfter) {
+		super(message);
+		this.retryAfter = retryAfter;
+	}
+
+	/**
 	 * The time after which the claim expires if its owner has died.
 	 * @return the remaining lease
 	 */

@@ -16,10 +16,22 @@ import org.jspecify.annotations.Nullable;
  * @param attempts how often it was taken over without progress
  * @param createdAt when it began, by the clock of the database
  * @param deadline when it is undone unless it has completed, by the clock of the database
- * @param steps the recorded steps, in the order in which they began
+ * @param waiting what it waits for, or {@code null}
+ * @param steps the recorded steps and waits, in the order in which they began
  */
 public record SagaSnapshot(IdempotencyKey id, String name, SagaStatus status, @Nullable String reason, int attempts,
-		Instant createdAt, Instant deadline, List<Step> steps) {
+		Instant createdAt, Instant deadline, @Nullable Waiting waiting, List<Step> steps) {
+
+	/**
+	 * A wait in progress.
+	 *
+	 * @param name the name of the wait
+	 * @param signal whether a signal of this name ends it, and not only time
+	 * @param since when it began, by the clock of the database
+	 * @param until when it ends without a signal, by the clock of the database
+	 */
+	public record Waiting(String name, boolean signal, Instant since, Instant until) {
+	}
 
 	/**
 	 * A recorded step.

@@ -108,7 +108,7 @@ final class SagaAutoConfiguration {
 	@Lazy
 	TableScript sagaSchema(DataSource dataSource, SagaProperties properties) {
 		return new TableScript(dataSource, properties.initializeSchema(), "saga",
-				(script) -> TableScript.rename(script, SagaProperties.DEFAULT_TABLE_PREFIX, "instance|step",
+				(script) -> TableScript.rename(script, SagaProperties.DEFAULT_TABLE_PREFIX, "instance|step|signal",
 						properties.tablePrefix()),
 				(product) -> new IdempotentConfigurationException("Sagas are not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.saga.initialize-schema."));
@@ -163,7 +163,7 @@ final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	SagaCalls sagas(SagaEngine engine, SagaMethods methods) {
-		return new SagaCalls(engine, methods.keys());
+		return new SagaCalls(engine, methods);
 	}
 
 	@Bean

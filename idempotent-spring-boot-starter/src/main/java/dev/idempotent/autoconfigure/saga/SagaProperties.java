@@ -29,7 +29,8 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * nothing.
  * @param waitTimeout How long a caller waits while its saga is repeated. The saga then
  * continues in the background.
- * @param retention How long an ended saga is kept, and its result replayed.
+ * @param retention How long an ended saga is kept, and its result replayed; and how long
+ * a signal is kept that no saga has come for.
  * @param participantRetention How long a call to another service can be repeated with the
  * same key. Must be shorter than each of these services keeps its keys. A saga whose call
  * is older is halted.

@@ -1,5 +1,7 @@
 package dev.idempotent.saga.engine;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,15 +14,29 @@ final class RunAbortedError extends Error {
 
 	private final String reason;
 
+	private final Duration due;
+
 	RunAbortedError(Cause why) {
 		this(why, "", null);
 	}
 
 	RunAbortedError(Cause why, String reason, @Nullable Throwable cause) {
+		this(why, reason, Duration.ZERO, cause);
+	}
+
+	private RunAbortedError(Cause why, String reason, Duration due, @Nullable Throwable cause) {
 		super("A step has left the method of its saga, which is not a failure. Do not catch errors around steps", cause,
 				false, false);
 		this.why = why;
 		this.reason = reason;
+		this.due = due;
+	}
+
+	/**
+	 * Leaves a saga that was released until a wait ends.
+	 */
+	static RunAbortedError waiting(String wait, Duration due) {
+		return new RunAbortedError(Cause.WAITING, wait, due, null);
 	}
 
 	Cause why() {
@@ -28,10 +44,17 @@ final class RunAbortedError extends Error {
 	}
 
 	/**
-	 * The reason for operators; empty if the cause needs none.
+	 * The reason for operators, or the name of the wait; empty if the cause needs none.
 	 */
 	String reason() {
 		return this.reason;
+	}
+
+	/**
+	 * The time until a wait ends.
+	 */
+	Duration due() {
+		return this.due;
 	}
 
 	/**
@@ -85,6 +108,11 @@ final class RunAbortedError extends Error {
 		 * The method was run to collect its undo actions, and has registered all of them.
 		 */
 		COLLECTED,
+
+		/**
+		 * The saga waits for a signal or for some time, and was released.
+		 */
+		WAITING,
 
 		/**
 		 * The process is stopping.

@@ -1,5 +1,7 @@
 package dev.idempotent.saga.engine;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,33 +9,42 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind the kind
  * @param result the result of a saga that has completed
- * @param reason why it was undone
+ * @param reason why it was undone, or the name of the wait
+ * @param due the time until a wait ends
  * @param failure why nothing is stored
  */
-record RunEnd(Kind kind, @Nullable Object result, @Nullable String reason, @Nullable Throwable failure) {
+record RunEnd(Kind kind, @Nullable Object result, @Nullable String reason, Duration due, @Nullable Throwable failure) {
 
 	static RunEnd of(Kind kind) {
-		return new RunEnd(kind, null, null, null);
+		return of(kind, null, null);
+	}
+
+	private static RunEnd of(Kind kind, @Nullable String reason, @Nullable Throwable failure) {
+		return new RunEnd(kind, null, reason, Duration.ZERO, failure);
 	}
 
 	static RunEnd completed(@Nullable Object result) {
-		return new RunEnd(Kind.COMPLETED, result, null, null);
+		return new RunEnd(Kind.COMPLETED, result, null, Duration.ZERO, null);
 	}
 
 	static RunEnd compensated(String reason) {
-		return new RunEnd(Kind.COMPENSATED, null, reason, null);
+		return of(Kind.COMPENSATED, reason, null);
 	}
 
 	static RunEnd refused(String reason) {
-		return new RunEnd(Kind.REFUSED, null, reason, null);
+		return of(Kind.REFUSED, reason, null);
 	}
 
 	static RunEnd failed(Throwable failure) {
-		return new RunEnd(Kind.FAILED, null, null, failure);
+		return of(Kind.FAILED, null, failure);
 	}
 
 	static RunEnd released(@Nullable Throwable failure) {
-		return new RunEnd(Kind.RELEASED, null, null, failure);
+		return of(Kind.RELEASED, null, failure);
+	}
+
+	static RunEnd waiting(String wait, Duration due) {
+		return new RunEnd(Kind.WAITING, null, wait, due, null);
 	}
 
 	/**
@@ -60,6 +71,11 @@ record RunEnd(Kind kind, @Nullable Object result, @Nullable String reason, @Null
 		 * The saga is open, and any instance can take it over.
 		 */
 		RELEASED,
+
+		/**
+		 * The saga waits for a signal or for some time.
+		 */
+		WAITING,
 
 		/**
 		 * Another owner has the saga.

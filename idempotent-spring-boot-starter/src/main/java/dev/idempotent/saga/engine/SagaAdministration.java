@@ -56,9 +56,9 @@ public interface SagaAdministration {
 
 	/**
 	 * Undoes a saga that is run, or was halted while it was run. Its deadline becomes the
-	 * present time, so that either its end as completed or the abort has an effect, and
-	 * its owner writes nothing more. Any instance that has a method of its name undoes it
-	 * at once.
+	 * time of its beginning, so that either its end as completed or the abort has an
+	 * effect, and its owner writes nothing more. Any instance that has a method of its
+	 * name undoes it at once.
 	 * @param id the id
 	 * @param note why, without personal data; cut after 1000 characters with what is put
 	 * before it
@@ -145,11 +145,14 @@ public interface SagaAdministration {
 	 * @param attempts how often it was taken over without progress
 	 * @param createdAt when it began
 	 * @param deadline when it is undone unless it has completed
-	 * @param steps the recorded steps, in the order in which they began
+	 * @param waitsFor the name of the wait because of which no process runs it, or
+	 * {@code null}
+	 * @param steps the recorded steps and waits, in the order in which they began
 	 */
 	record OperatedSaga(SagaOwner version, String name, SagaStatus status, @Nullable SagaStatus haltedIn,
 			@Nullable Instant haltedAt, @Nullable String haltReason, @Nullable String reason, @Nullable String process,
-			@Nullable Duration dueIn, int attempts, Instant createdAt, Instant deadline, List<OperatedStep> steps) {
+			@Nullable Duration dueIn, int attempts, Instant createdAt, Instant deadline, @Nullable String waitsFor,
+			List<OperatedStep> steps) {
 
 		/**
 		 * The id.

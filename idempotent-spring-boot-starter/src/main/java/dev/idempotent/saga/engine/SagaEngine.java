@@ -24,9 +24,14 @@ import dev.idempotent.saga.SagaObserver;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.SagaWaitingException;
+import dev.idempotent.saga.SignalResult;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
+import dev.idempotent.saga.engine.SagaStore.Cancellation;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.Signal;
+import dev.idempotent.saga.engine.SagaStore.SignalReceipt;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.concurrent.Observers;
 import dev.idempotent.concurrent.Workers;
@@ -47,6 +52,11 @@ public final class SagaEngine implements AutoCloseable {
 	 * The beginning of the names of the threads that run sagas in the background.
 	 */
 	public static final String THREADS = "saga-";
+
+	/**
+	 * The beginning of the reason of a saga that was cancelled.
+	 */
+	public static final String CANCELLED = "Cancelled: ";
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEngine.class);
 
@@ -148,7 +158,8 @@ public final class SagaEngine implements AutoCloseable {
 	 * @param arguments the arguments
 	 * @return the result
 	 * @throws IdempotencyMismatchException if the id has a saga with other arguments
-	 * @throws IdempotencyPendingException if the saga is still open
+	 * @throws IdempotencyPendingException if the saga is still open, a
+	 * {@link SagaWaitingException} if it waits for a signal or for some time
 	 * @throws SagaCompensatedException if the saga was undone
 	 * @throws SagaHaltedException if an operator must decide
 	 * @throws org.springframework.dao.DataAccessException if the database is unreachable
@@ -200,6 +211,7 @@ public final class SagaEngine implements AutoCloseable {
 				case COMPENSATED -> throw new SagaCompensatedException(saga.id(), Objects.requireNonNull(end.reason()));
 				case HALTED -> throw new SagaHaltedException(saga.id());
 				case CONTENDED -> throw new IdempotencyPendingException(saga.id(), saga.lease());
+				case WAITING -> throw waiting(saga.id(), Objects.requireNonNull(end.reason()), end.due());
 				case RELEASED, LOST -> waits = true;
 				case EXISTS, REFUSED, FAILED -> {
 				}
@@ -270,10 +282,21 @@ public final class SagaEngine implements AutoCloseable {
 			}
 		}
 		Duration due = stored.due().isNegative() ? Duration.ZERO : stored.due();
+		if (stored.waitsFor() != null) {
+			throw waiting(id, stored.waitsFor(), due);
+		}
 		if (!waits || timedOut || !pause(Math.min(POLL_MILLIS, left.toMillis()))) {
 			throw new IdempotencyPendingException(id, due);
 		}
 		return RunEnd.of(RunEnd.Kind.RELEASED);
+	}
+
+	/**
+	 * The signal may arrive before the wait has lasted as long as it may.
+	 */
+	private SagaWaitingException waiting(IdempotencyKey id, String wait, Duration left) {
+		Duration lease = this.resources.settings().lease();
+		return new SagaWaitingException(id, wait, left, (left.compareTo(lease) < 0) ? left : lease);
 	}
 
 	private static boolean pause(long millis) {
@@ -301,12 +324,68 @@ public final class SagaEngine implements AutoCloseable {
 	public IdempotencyKey start(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
 			byte[] arguments) {
 		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.STARTED);
-		StartedSagas.start(this.resources.store(), saga, (started) -> {
-			if (this.served.containsKey(saga.name())) {
-				this.workers.submit(saga.name(), () -> this.takeOver(started));
-			}
-		});
+		StartedSagas.start(this.resources.store(), saga, (started) -> wake(saga.name(), started));
 		return id;
+	}
+
+	/**
+	 * Takes a saga over that is due, if this process serves it.
+	 */
+	private void wake(String name, IdempotencyKey id) {
+		if (this.served.containsKey(name)) {
+			this.workers.submit(name, () -> this.takeOver(id));
+		}
+	}
+
+	/**
+	 * Sends a signal to a saga, as part of the current transaction if there is one.
+	 * @param id the id of the saga
+	 * @param name the name of the signal
+	 * @param content its value, in the form of the result of a step
+	 * @param fingerprint the fingerprint of its value
+	 * @return what has become of it
+	 * @throws IllegalArgumentException if the name is invalid
+	 * @throws IllegalStateException if the transaction cannot be observed any more
+	 */
+	public SignalResult signal(IdempotencyKey id, String name, byte[] content, Fingerprint fingerprint) {
+		SagaExecution.requireName(name);
+		Signal signal = new Signal(id, name, this.resources.values().seal(content, id, SagaRun.Values.resultOf(name)),
+				fingerprint, this.resources.settings().retention());
+		WokenSagas woken = WokenSagas.ofTransaction("The signal '" + name + "' is sent", this::wake);
+		if (woken == null) {
+			SignalReceipt receipt = this.resources.store().signal(signal);
+			if (receipt.woken() != null) {
+				wake(receipt.woken(), id);
+			}
+			return receipt.result();
+		}
+		SignalReceipt receipt = this.resources.store().signalInTransaction(signal);
+		if (receipt.woken() != null) {
+			woken.add(receipt.woken(), id);
+		}
+		return receipt.result();
+	}
+
+	/**
+	 * Cancels a saga, as part of the current transaction if there is one.
+	 * @param id the id of the saga
+	 * @param reason why
+	 * @return {@link SagaStatus#COMPENSATING} if it will be undone; otherwise the status
+	 * in which it remains; empty if there is no such saga
+	 * @throws IllegalStateException if the transaction cannot be observed any more
+	 */
+	public Optional<SagaStatus> cancel(IdempotencyKey id, String reason) {
+		String stored = CANCELLED + reason;
+		WokenSagas woken = WokenSagas.ofTransaction("A saga is cancelled", this::wake);
+		Cancellation cancellation = (woken != null) ? this.resources.store().cancelInTransaction(id, stored)
+				: this.resources.store().cancel(id, stored);
+		if (cancellation.woken() != null && woken != null) {
+			woken.add(cancellation.woken(), id);
+		}
+		else if (cancellation.woken() != null) {
+			wake(cancellation.woken(), id);
+		}
+		return Optional.ofNullable(cancellation.status());
 	}
 
 	/**
@@ -375,7 +454,7 @@ public final class SagaEngine implements AutoCloseable {
 	private boolean isLive(StoredSaga saga) {
 		return this.live.keySet()
 			.stream()
-			.anyMatch((run) -> run.id().equals(saga.owner().id()) && run.status() == saga.status());
+			.anyMatch((run) -> run.id().equals(saga.owner().id()) && run.status() == saga.status() && !run.isWaiting());
 	}
 
 	/**

@@ -1,16 +1,20 @@
 package dev.idempotent.saga.engine;
 
 import java.lang.reflect.Type;
+import java.time.Duration;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.SagaWait;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
@@ -48,9 +52,18 @@ final class SagaExecution {
 
 	private final Thread thread = Thread.currentThread();
 
-	private final Set<String> created = new LinkedHashSet<>();
+	/**
+	 * The names of the steps and waits that the method has created, and what to say of
+	 * one that is not run.
+	 */
+	private final Map<String, String> created = new LinkedHashMap<>();
 
-	private final Map<String, StepDefinition<?>> reached = new HashMap<>();
+	/**
+	 * The steps and waits that the method has reached.
+	 */
+	private final Set<String> reached = new HashSet<>();
+
+	private final Map<String, StepDefinition<?>> steps = new HashMap<>();
 
 	private volatile @Nullable StepKind acting;
 
@@ -101,12 +114,95 @@ final class SagaExecution {
 		}
 	}
 
-	private <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {
-		requireNoStep("The step '" + name + "' is used");
-		if (!this.created.add(name)) {
+	private void created(String name, String described, String forgotten) {
+		requireNoStep(described + " is used");
+		if (this.created.putIfAbsent(name, described + forgotten) != null) {
 			throw new IllegalStateException("The saga " + this.run.name() + " has two steps '" + name
-					+ "'. Names identify steps: in a loop, add what distinguishes them");
+					+ "'. Names identify steps and waits: in a loop, add what distinguishes them");
 		}
+	}
+
+	private <R extends @Nullable Object> SagaWait<R> createWait(String name, Type type) {
+		String described = "The wait for the signal '" + name + "'";
+		created(name, described, " was created, but has no time: end it with within, orEmptyAfter or arrivesWithin");
+		return new WaitDefinition<>(name, type) {
+
+			@Override
+			JournalEntry await(Duration limit) {
+				return endWait(name, described, StepKind.SIGNAL, limit,
+						(entry) -> entry.refused("The signal '" + name + "' did not arrive within " + limit));
+			}
+
+			@Override
+			@Nullable Object read(JournalEntry ended, Type declared) {
+				return SagaExecution.this.run.resultOf(ended, declared);
+			}
+
+		};
+	}
+
+	private void sleep(String name, Duration time) {
+		String described = "The sleep '" + name + "'";
+		created(name, described, "");
+		JournalEntry unused = endWait(name, described, StepKind.SLEEP, time, this.run::slept);
+	}
+
+	/**
+	 * Waits, or returns what is recorded of a wait.
+	 * @throws RunAbortedError if the method cannot continue now
+	 */
+	private JournalEntry endWait(String name, String described, StepKind kind, Duration limit,
+			UnaryOperator<JournalEntry> expired) {
+		requireUsable(name, described);
+		if (limit.isNegative() || limit.isZero()) {
+			throw new IllegalArgumentException(described + " lasts " + limit + ", but must last longer than zero");
+		}
+		try {
+			JournalEntry recorded = recorded(name);
+			if (recorded == null) {
+				requireWithinTimeout(described, limit);
+			}
+			this.reached.add(name);
+			JournalEntry entry = (recorded != null) ? requireKind(recorded, kind) : beginWait(name, kind);
+			if (!entry.isUnknown()) {
+				return entry;
+			}
+			requireForward();
+			return this.run.endWait(entry, limit, expired.apply(entry));
+		}
+		catch (RunAbortedError ex) {
+			this.left = ex;
+			throw ex;
+		}
+	}
+
+	private JournalEntry beginWait(String name, StepKind kind) {
+		requireForward();
+		requireRunning();
+		JournalEntry entry = this.run.journal().begin(name, kind);
+		this.run.write(entry);
+		return entry;
+	}
+
+	private void requireWithinTimeout(String described, Duration limit) {
+		Duration timeout = this.run.definition().timeout();
+		if (limit.compareTo(timeout) > 0) {
+			throw new IllegalArgumentException(described + " may last " + limit + ", but the saga " + this.run.name()
+					+ " is undone after " + timeout + ": set a longer timeout of its @Saga");
+		}
+	}
+
+	/**
+	 * Leaves the method if it runs only to collect its undo actions.
+	 */
+	private void requireForward() {
+		if (this.run.isCompensating()) {
+			throw new RunAbortedError(Cause.COLLECTED);
+		}
+	}
+
+	private <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {
+		created(name, "The step '" + name + "'", " was created, but not run: end it with run or runInTransaction");
 		return new StepDefinition<>(name, type) {
 
 			@Override
@@ -133,18 +229,12 @@ final class SagaExecution {
 	 * @throws StepRefusedException if the action was refused
 	 */
 	private @Nullable Object step(StepDefinition<?> call, StepKind kind) {
-		requireNoStep("The step '" + call.name() + "' is used");
-		if (this.thread != Thread.currentThread()) {
-			throw new IllegalStateException("The step '" + call.name() + "' runs on another thread than its saga");
-		}
-		if (this.left != null) {
-			throw this.left;
-		}
-		requireUsable(call);
+		requireUsable(call.name(), "The step '" + call.name() + "'");
 		this.acting = kind;
 		try {
-			JournalEntry recorded = recorded(call);
-			this.reached.put(call.name(), call);
+			JournalEntry recorded = recorded(call.name());
+			this.reached.add(call.name());
+			this.steps.put(call.name(), call);
 			JournalEntry entry = (recorded != null) ? settled(call, recorded, kind) : begin(call, kind);
 			if (entry.isRefused()) {
 				throw new StepRefusedException(Objects.requireNonNull(entry.reason()));
@@ -161,13 +251,20 @@ final class SagaExecution {
 		}
 	}
 
-	private void requireUsable(StepDefinition<?> call) {
-		if (this.reached.containsKey(call.name())) {
-			throw new IllegalStateException("The step '" + call.name() + "' was run before");
+	private void requireUsable(String name, String described) {
+		requireNoStep(described + " is used");
+		if (this.thread != Thread.currentThread()) {
+			throw new IllegalStateException(described + " runs on another thread than its saga");
+		}
+		if (this.left != null) {
+			throw this.left;
+		}
+		if (this.reached.contains(name)) {
+			throw new IllegalStateException(described + " was run before");
 		}
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {
-			throw new IllegalStateException("The step '" + call.name() + "' runs within a transaction of the saga's "
-					+ "method. Remove that transaction, or use runInTransaction");
+			throw new IllegalStateException(described + " runs within a transaction of the saga's method. Remove that "
+					+ "transaction, or use runInTransaction for the work of a step");
 		}
 	}
 
@@ -177,15 +274,15 @@ final class SagaExecution {
 	 * @return {@code null} if it may begin
 	 * @throws RunAbortedError if another step is recorded in its place
 	 */
-	private @Nullable JournalEntry recorded(StepDefinition<?> call) {
+	private @Nullable JournalEntry recorded(String name) {
 		JournalEntry recorded = this.run.journal().at(this.reached.size() + 1);
-		if (recorded == null || recorded.name().equals(call.name())) {
+		if (recorded == null || recorded.name().equals(name)) {
 			return recorded;
 		}
 		if (this.run.isCompensating() && canUndo()) {
 			throw new RunAbortedError(Cause.COLLECTED);
 		}
-		throw new RunAbortedError(Cause.UNFIT, "The saga's method runs the step '" + call.name()
+		throw new RunAbortedError(Cause.UNFIT, "The saga's method runs the step '" + name
 				+ "' in place of the recorded step '" + recorded.name() + "'", null);
 	}
 
@@ -194,23 +291,23 @@ final class SagaExecution {
 	 * still goes forward.
 	 */
 	private JournalEntry settled(StepDefinition<?> call, JournalEntry entry, StepKind kind) {
+		if (!requireKind(entry, kind).isUnknown()) {
+			return entry;
+		}
+		requireForward();
+		return new CalledStep(this.run, call).repeat(entry);
+	}
+
+	private static JournalEntry requireKind(JournalEntry entry, StepKind kind) {
 		if (entry.kind() != kind) {
 			throw new RunAbortedError(Cause.UNFIT, "The step '" + entry.name() + "' was recorded as " + entry.kind()
 					+ ", but is " + kind + " in this version of the application", null);
 		}
-		if (!entry.isUnknown()) {
-			return entry;
-		}
-		if (this.run.isCompensating()) {
-			throw new RunAbortedError(Cause.COLLECTED);
-		}
-		return new CalledStep(this.run, call).repeat(entry);
+		return entry;
 	}
 
 	private JournalEntry begin(StepDefinition<?> call, StepKind kind) {
-		if (this.run.isCompensating()) {
-			throw new RunAbortedError(Cause.COLLECTED);
-		}
+		requireForward();
 		requireRunning();
 		requireRecordable(call);
 		JournalEntry entry = this.run.journal().begin(call.name(), kind);
@@ -273,7 +370,7 @@ final class SagaExecution {
 	 * Returns whether the method has registered all undo actions that are needed.
 	 */
 	boolean canUndo() {
-		return this.run.journal().toUndo().stream().allMatch((entry) -> this.reached.containsKey(entry.name()));
+		return this.run.journal().toUndo().stream().allMatch((entry) -> this.steps.containsKey(entry.name()));
 	}
 
 	/**
@@ -304,7 +401,7 @@ final class SagaExecution {
 	 * @throws RunAbortedError if this run can undo nothing more
 	 */
 	private @Nullable RunAbortedError undo(JournalEntry entry) {
-		StepDefinition<?> call = this.reached.get(entry.name());
+		StepDefinition<?> call = this.steps.get(entry.name());
 		if (call == null) {
 			throw new RunAbortedError(Cause.UNFIT, "The saga's method does not reach the step '" + entry.name()
 					+ "' in this version of the application, so the step cannot be undone", null);
@@ -331,10 +428,15 @@ final class SagaExecution {
 	}
 
 	/**
-	 * Returns a step that was created and not run, or {@code null}.
+	 * Describes a step or a wait that was created and not run, or returns {@code null}.
 	 */
-	@Nullable String forgottenStep() {
-		return this.created.stream().filter((name) -> !this.reached.containsKey(name)).findFirst().orElse(null);
+	@Nullable String forgotten() {
+		return this.created.entrySet()
+			.stream()
+			.filter((step) -> !this.reached.contains(step.getKey()))
+			.map(Map.Entry::getValue)
+			.findFirst()
+			.orElse(null);
 	}
 
 	/**
@@ -369,29 +471,59 @@ final class SagaExecution {
 			return create(name, type.getType());
 		}
 
+		@Override
+		public SagaWait<@Nullable Void> await(String name) {
+			return createWait(name, Void.class);
+		}
+
+		@Override
+		public <R extends @Nullable Object> SagaWait<R> await(String name, Class<R> type) {
+			return createWait(name, type);
+		}
+
+		@Override
+		public <R extends @Nullable Object> SagaWait<R> await(String name, ParameterizedTypeReference<R> type) {
+			return createWait(name, type.getType());
+		}
+
+		@Override
+		public void sleep(String name, Duration time) {
+			current("The sleep '" + name + "' was used", name).sleep(name, time);
+		}
+
 		private static <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {
+			return current("The step '" + name + "' was created", name).create(name, type);
+		}
+
+		private static <R extends @Nullable Object> SagaWait<R> createWait(String name, Type type) {
+			return current("The wait '" + name + "' was created", name).createWait(name, type);
+		}
+
+		private static SagaExecution current(String used, String name) {
 			SagaExecution execution = bound.get();
 			if (execution == null) {
-				throw new IllegalStateException("The step '" + name + "' was created outside a saga, or on another "
-						+ "thread than the saga runs on. Create it in a method that is annotated with @Saga and called "
-						+ "from another bean");
+				throw new IllegalStateException(
+						used + " outside a saga, or on another thread than the saga runs on. Do "
+								+ "that in a method that is annotated with @Saga and called from another bean");
 			}
-			if (!isValid(name)) {
-				throw new IllegalArgumentException("The name of a step must have 1 to " + LONGEST_NAME
-						+ " characters, without control characters, incomplete ones, and white space at its ends: '"
-						+ SagaStore.text(name) + "'");
-			}
-			return execution.create(name, type);
+			requireName(name);
+			return execution;
 		}
 
-		/**
-		 * Returns whether each database stores and compares a name as it is.
-		 */
-		private static boolean isValid(String name) {
-			return !name.isEmpty() && name.length() <= LONGEST_NAME && name.equals(name.strip())
-					&& name.codePoints().mapToObj(Character::getType).noneMatch(INVALID::contains);
-		}
+	}
 
+	/**
+	 * Requires that each database stores and compares the name of a step or a signal as
+	 * it is.
+	 * @throws IllegalArgumentException if it does not
+	 */
+	static void requireName(String name) {
+		if (name.isEmpty() || name.length() > LONGEST_NAME || !name.equals(name.strip())
+				|| name.codePoints().mapToObj(Character::getType).anyMatch(INVALID::contains)) {
+			throw new IllegalArgumentException("The name of a step or a signal must have 1 to " + LONGEST_NAME
+					+ " characters, without control characters, incomplete ones, and white space at its ends: '"
+					+ SagaStore.text(name) + "'");
+		}
 	}
 
 }

@@ -29,6 +29,8 @@ import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
+import dev.idempotent.saga.engine.SagaStore.Wait;
+import dev.idempotent.saga.engine.SagaStore.WaitEnd;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -81,6 +83,8 @@ final class SagaRun {
 	private @Nullable TimedCall timed;
 
 	private volatile boolean abandoned;
+
+	private volatile boolean waiting;
 
 	/**
 	 * Creates the run of a saga that its first step inserts.
@@ -145,6 +149,48 @@ final class SagaRun {
 			throw new RunAbortedError(first ? Cause.EXISTS : Cause.LOST);
 		}
 		written(next, written);
+	}
+
+	/**
+	 * Ends a wait that is recorded.
+	 * @param limit how long it lasts if no signal ends it
+	 * @param expired the entry to record when that time has passed
+	 * @return the entry with the outcome
+	 * @throws RunAbortedError if the saga goes on to wait, is not in the expected state,
+	 * or that is unknown
+	 */
+	JournalEntry endWait(JournalEntry entry, Duration limit, JournalEntry expired) {
+		WaitEnd end;
+		try {
+			end = store().endWait(this.owner, this.steps, new Wait(entry, limit, expired), lease());
+		}
+		catch (RuntimeException ex) {
+			suspectWrite();
+			throw new RunAbortedError(Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
+		}
+		if (end.due() != null) {
+			this.waiting = true;
+			throw RunAbortedError.waiting(entry.name(), end.due());
+		}
+		if (end.entry() == null) {
+			throw new RunAbortedError(Cause.LOST);
+		}
+		written(this.steps, List.of(end.entry()));
+		return end.entry();
+	}
+
+	/**
+	 * Whether the saga was released until a wait ends, so that another run may have it.
+	 */
+	boolean isWaiting() {
+		return this.waiting;
+	}
+
+	/**
+	 * Returns the entry of a wait that ends with its time.
+	 */
+	JournalEntry slept(JournalEntry entry) {
+		return done(entry, Void.class, null);
 	}
 
 	/**

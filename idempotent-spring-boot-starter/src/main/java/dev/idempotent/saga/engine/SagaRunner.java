@@ -88,10 +88,9 @@ final class SagaRunner {
 	}
 
 	private RunEnd returned(@Nullable Object result) {
-		String forgotten = this.execution.forgottenStep();
+		String forgotten = this.execution.forgotten();
 		if (forgotten != null) {
-			return failed(new IllegalStateException(
-					"The step '" + forgotten + "' was created, but not run: end it with run or runInTransaction"));
+			return failed(new IllegalStateException(forgotten));
 		}
 		String missed = this.execution.missedStep();
 		if (missed != null) {
@@ -163,6 +162,7 @@ final class SagaRunner {
 			case EXPIRED -> this.run.isCompensating() ? halt(left.reason()) : compensate(left.reason());
 			case UNKNOWN -> release(left.reason(), left.getCause());
 			case UNFIT -> unfit(left);
+			case WAITING -> RunEnd.waiting(left.reason(), left.due());
 			case STOPPING -> releaseAfter(Duration.ZERO, null);
 			case COLLECTED -> undo();
 		};

@@ -12,6 +12,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SignalResult;
 import dev.idempotent.saga.StepState;
 import org.jspecify.annotations.Nullable;
 
@@ -160,6 +161,52 @@ public interface SagaStore {
 	List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit);
 
 	/**
+	 * Ends a wait of a saga that is {@link SagaStatus#EXECUTING} before its deadline, or
+	 * releases the saga until the wait ends: when the signal arrives, or its time has
+	 * passed. A signal that has arrived wins over the time, and no other transaction can
+	 * add one meanwhile.
+	 * @param owner the owner
+	 * @param steps the new number of steps, not smaller than the stored one
+	 * @param wait the wait, whose entry is written
+	 * @param lease the lease of a saga that does not wait any more
+	 * @return what the wait has ended with, if it has
+	 */
+	WaitEnd endWait(SagaOwner owner, int steps, Wait wait, Duration lease);
+
+	/**
+	 * Keeps a signal for a saga, whether or not that exists or waits for it, and makes a
+	 * saga that waits for it due. The first one of a name counts.
+	 * @param signal the signal
+	 * @return what has become of it
+	 */
+	SignalReceipt signal(Signal signal);
+
+	/**
+	 * Keeps a signal for a saga, as {@link #signal} does, if the transaction commits.
+	 * @param signal the signal
+	 * @return what has become of it
+	 */
+	SignalReceipt signalInTransaction(Signal signal);
+
+	/**
+	 * Cancels a saga that is run, or was halted while it was run: its deadline becomes
+	 * the time of its beginning. Makes it due unless it has an owner, who finds out at
+	 * the next write. Waits for a step that runs in a transaction.
+	 * @param id the id
+	 * @param reason why it is undone
+	 * @return what has become of it
+	 */
+	Cancellation cancel(IdempotencyKey id, String reason);
+
+	/**
+	 * Cancels a saga, as {@link #cancel} does, if the transaction commits.
+	 * @param id the id
+	 * @param reason why it is undone
+	 * @return what has become of it
+	 */
+	Cancellation cancelInTransaction(IdempotencyKey id, String reason);
+
+	/**
 	 * Renews leases, but not beyond the deadline of a saga that is not
 	 * {@link SagaStatus#COMPENSATING}. Skips sagas that are locked or released.
 	 * @param owners the owners
@@ -203,6 +250,93 @@ public interface SagaStore {
 	@SuppressWarnings("ArrayRecordComponent")
 	record StatusChange(SagaStatus from, SagaStatus to, byte @Nullable [] result, @Nullable String reason,
 			Duration due) {
+	}
+
+	/**
+	 * A wait that has begun.
+	 *
+	 * @param entry its entry, as it is recorded
+	 * @param limit how long it lasts if no signal ends it, from its beginning
+	 * @param expired the entry to write when that time has passed
+	 */
+	record Wait(JournalEntry entry, Duration limit, JournalEntry expired) {
+
+		/**
+		 * Whether a signal ends it.
+		 * @return {@code false} if only time does
+		 */
+		public boolean isForSignal() {
+			return this.entry.kind() == StepKind.SIGNAL;
+		}
+
+		/**
+		 * The entry to write when the signal has arrived.
+		 * @param content its value as it is stored
+		 * @return the entry
+		 */
+		public JournalEntry arrived(byte[] content) {
+			return this.entry.done(content);
+		}
+
+		/**
+		 * The entry to write when the time has passed, although signals of other names
+		 * have arrived that no wait has received.
+		 * @param unread the names of these signals
+		 * @return the entry
+		 */
+		public JournalEntry expiredBeside(Collection<String> unread) {
+			return (unread.isEmpty() || this.expired.reason() == null) ? this.expired : this.expired
+				.refused(this.expired.reason() + ". Signals of other names have arrived: " + String.join(", ", unread));
+		}
+
+	}
+
+	/**
+	 * How a wait goes on: it has ended with an entry, or the saga was released until it
+	 * is due, or neither, because another owner has the saga.
+	 *
+	 * @param entry the entry that was written, or {@code null}
+	 * @param due the time until the saga can be taken over, or {@code null}
+	 */
+	record WaitEnd(@Nullable JournalEntry entry, @Nullable Duration due) {
+
+		/**
+		 * Nothing was written.
+		 */
+		public static final WaitEnd LOST = new WaitEnd(null, null);
+
+	}
+
+	/**
+	 * A signal for a saga.
+	 *
+	 * @param saga the id of the saga
+	 * @param name the name of the signal
+	 * @param content its value, in the stored form of the result of a step of this name
+	 * @param fingerprint the fingerprint of its value
+	 * @param retention how long it is kept if no saga comes for it
+	 */
+	@SuppressWarnings("ArrayRecordComponent")
+	record Signal(IdempotencyKey saga, String name, byte[] content, Fingerprint fingerprint, Duration retention) {
+	}
+
+	/**
+	 * What has become of a signal.
+	 *
+	 * @param result what its sender is told
+	 * @param woken the name of the saga that it has made due, or {@code null}
+	 */
+	record SignalReceipt(SignalResult result, @Nullable String woken) {
+	}
+
+	/**
+	 * What has become of a cancellation.
+	 *
+	 * @param status the status of the saga, {@link SagaStatus#COMPENSATING} if it will be
+	 * undone; {@code null} if there is no such saga
+	 * @param woken the name of the saga if it is due, or {@code null}
+	 */
+	record Cancellation(@Nullable SagaStatus status, @Nullable String woken) {
 	}
 
 	/**
@@ -250,14 +384,16 @@ public interface SagaStore {
 	 * @param age the time since it was created
 	 * @param createdAt when it was created
 	 * @param deadline its deadline
+	 * @param waitsFor the name of the wait because of which it has no owner, or
+	 * {@code null}
 	 * @param journal the entries, in the order of their numbers
 	 * @param unreadable why it cannot be read here, or {@code null}
 	 */
 	@SuppressWarnings("ArrayRecordComponent")
 	record StoredSaga(SagaOwner owner, String name, SagaStatus status, int steps, int attempts, int unfit,
 			Fingerprint fingerprint, byte @Nullable [] arguments, byte @Nullable [] result, @Nullable String reason,
-			Duration due, Duration age, Instant createdAt, Instant deadline, List<StoredStep> journal,
-			@Nullable String unreadable) {
+			Duration due, Duration age, Instant createdAt, Instant deadline, @Nullable String waitsFor,
+			List<StoredStep> journal, @Nullable String unreadable) {
 
 		/**
 		 * Creates a saga that was taken over and not read yet.
@@ -270,7 +406,8 @@ public interface SagaStore {
 		 */
 		public static StoredSaga unread(SagaOwner owner, String name, SagaStatus status, int attempts, int unfit) {
 			return new StoredSaga(owner, name, status, 0, attempts, unfit, new Fingerprint(0, ""), null, null, null,
-					Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, List.of(), "The saga was not read");
+					Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, null, List.of(),
+					"The saga was not read");
 		}
 
 		/**
@@ -281,7 +418,7 @@ public interface SagaStore {
 		public StoredSaga unreadable(String why) {
 			return new StoredSaga(this.owner, this.name, this.status, this.steps, this.attempts, this.unfit,
 					this.fingerprint, this.arguments, this.result, this.reason, this.due, this.age, this.createdAt,
-					this.deadline, this.journal, why);
+					this.deadline, this.waitsFor, this.journal, why);
 		}
 
 		/**
@@ -325,9 +462,22 @@ public interface SagaStore {
 		 * @return the snapshot
 		 */
 		public SagaSnapshot toSnapshot() {
-			IdempotencyKey id = this.owner.id();
-			return new SagaSnapshot(id, this.name, this.status, this.reason, this.attempts, this.createdAt,
-					this.deadline, this.journal.stream().map((step) -> step.toSnapshot(this.owner)).toList());
+			return new SagaSnapshot(this.owner.id(), this.name, this.status, this.reason, this.attempts, this.createdAt,
+					this.deadline, waiting(),
+					this.journal.stream().map((step) -> step.toSnapshot(this.owner)).toList());
+		}
+
+		/**
+		 * Returns what it waits for, or {@code null}.
+		 */
+		SagaSnapshot.@Nullable Waiting waiting() {
+			Instant now = this.createdAt.plus(this.age);
+			return this.journal.stream()
+				.filter((step) -> step.entry().name().equals(this.waitsFor))
+				.map((step) -> new SagaSnapshot.Waiting(step.entry().name(), step.entry().kind() == StepKind.SIGNAL,
+						now.minus(step.age()), now.plus(this.due)))
+				.findFirst()
+				.orElse(null);
 		}
 
 	}
@@ -385,7 +535,8 @@ public interface SagaStore {
 		 */
 		public static final String ONCE_RETRIED = "once retried";
 
-		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name());
+		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name(),
+				StepKind.SIGNAL.name(), StepKind.SLEEP.name());
 
 		private static final Set<String> UNDONE = Set.of(StepState.COMPENSATED.name(), StepState.SKIPPED.name());
 
@@ -489,7 +640,17 @@ public interface SagaStore {
 		/**
 		 * Outside a transaction; undone by a cancellation.
 		 */
-		CANCELLED_CALL;
+		CANCELLED_CALL,
+
+		/**
+		 * Waits for a signal.
+		 */
+		SIGNAL,
+
+		/**
+		 * Waits for some time.
+		 */
+		SLEEP;
 
 		boolean isTransactional() {
 			return this == TRANSACTION || this == COMPENSATED_TRANSACTION;
@@ -525,6 +686,15 @@ public interface SagaStore {
 		}
 
 		/**
+		 * What all owners of this saga have in common, and those of an earlier one with
+		 * the same id do not.
+		 * @return the random part of the epoch
+		 */
+		public long generation() {
+			return this.epoch >>> COUNTER_BITS;
+		}
+
+		/**
 		 * The key of the action of a step, the same in every attempt.
 		 */
 		IdempotencyKey actionKey(String step) {
@@ -548,7 +718,7 @@ public interface SagaStore {
 
 		private IdempotencyKey key(String step, String part) {
 			return IdempotencyKey.of(IdempotencyKey.Kind.SAGA, this.id.digest(), part, step,
-					Long.toHexString(this.epoch >>> COUNTER_BITS));
+					Long.toHexString(generation()));
 		}
 
 	}

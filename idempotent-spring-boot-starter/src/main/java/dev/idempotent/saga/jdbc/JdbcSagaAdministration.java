@@ -42,7 +42,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	/**
 	 * The condition that a step must be undone before its saga is compensated.
 	 */
-	private static final String IS_TO_UNDO = "kind not in ('TRANSACTION', 'CALL') and state not in ('COMPENSATED', "
+	private static final String IS_TO_UNDO = "kind not in ('TRANSACTION', 'CALL', 'SIGNAL', 'SLEEP') and state not in ('COMPENSATED', "
 			+ "'SKIPPED') and (reason is null or kind = 'CANCELLED_CALL')";
 
 	private final SagaDatabase database;
@@ -53,7 +53,8 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	 * Creates the administration of a store.
 	 * @param transactions own transactions on the data source of the store
 	 * @param tablePrefix the common prefix of the names of the tables
-	 * @param retention how long a saga is kept that an operator has closed
+	 * @param retention how long a saga is kept that an operator has closed, and a signal
+	 * of a saga that exists before it is looked at again
 	 */
 	public JdbcSagaAdministration(OwnTransactions transactions, String tablePrefix, Duration retention) {
 		this.database = new SagaDatabase(transactions, new SagaTables(tablePrefix));
@@ -100,7 +101,9 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 
 	/**
 	 * A halted saga has no owner. The owner of another one cannot write after the
-	 * deadline. A step in a transaction has locked the row, and may take long.
+	 * deadline, which becomes the time of its beginning: a write that waits for this
+	 * transaction may have read the clock before. A step in a transaction has locked the
+	 * row, and may take long.
 	 */
 	@Override
 	public boolean abort(IdempotencyKey id, String note) {
@@ -120,7 +123,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 							+ " where id = ? and status = 'HALTED' and halted_in = 'EXECUTING'",
 					reason, id.digest()) == 1;
 			return halted || sql.update(
-					"update " + sql.instance() + " set deadline = " + now + ", due_at = " + now
+					"update " + sql.instance() + " set deadline = created_at, due_at = " + now
 							+ ", reason = ? where id = ? and status in ('STARTED', 'EXECUTING')",
 					reason, id.digest()) == 1;
 		});
@@ -201,7 +204,8 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 
 	private static String columns(Database kind) {
 		return "select s.id, s.name, s.status, s.halted_in, s.epoch, s.owner, s.attempts, s.reason, s.halt_reason, "
-				+ "s.created_at, s.deadline, s.due_at, " + kind.microsUntil("s.due_at") + " as due";
+				+ "case when s.owner is null and s.status = 'EXECUTING' then s.waits_for end as waits_for, s.created_at, s.deadline, s.due_at, "
+				+ kind.microsUntil("s.due_at") + " as due";
 	}
 
 	private static OperatedSaga saga(ResultSet row, Database kind, List<OperatedStep> steps) throws SQLException {
@@ -212,7 +216,8 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 				row.getString("name"), status, (haltedIn != null) ? SagaStatus.valueOf(haltedIn) : null,
 				halted ? instant(row, kind, "due_at") : null, row.getString("halt_reason"), row.getString("reason"),
 				row.getString("owner"), halted ? null : Duration.of(Math.max(0, row.getLong("due")), ChronoUnit.MICROS),
-				row.getInt("attempts"), kind.instant(row, "created_at"), kind.instant(row, "deadline"), steps);
+				row.getInt("attempts"), kind.instant(row, "created_at"), kind.instant(row, "deadline"),
+				row.getString("waits_for"), steps);
 	}
 
 	private static void readStep(ResultSet row, Database kind, List<OperatedStep> steps) throws SQLException {
@@ -375,14 +380,14 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 			for (SagaStatus status : SagaSql.ENDED) {
 				swept += delete(sql, status, limit - swept);
 			}
-			return swept;
+			return swept + new SagaSignals(sql).sweep(limit - swept, this.retention);
 		});
 	}
 
 	/**
-	 * Locks rows that no transaction has locked and deletes them with their steps, one by
-	 * one: with a list of ids, MySQL may read the whole table and wait for the locks of
-	 * others.
+	 * Locks rows that no transaction has locked and deletes them with their steps and
+	 * signals, one by one: with a list of ids, MySQL may read the whole table and wait
+	 * for the locks of others.
 	 * @return how many
 	 */
 	private int delete(SagaSql sql, SagaStatus status, int limit) {
@@ -393,6 +398,8 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		if (!ids.isEmpty()) {
 			int unused = Statements.updateEach(sql.connection(), "delete from " + sql.step() + " where saga_id = ?",
 					ids);
+			int unusedSignals = Statements.updateEach(sql.connection(),
+					"delete from " + sql.signal() + " where saga_id = ?", ids);
 			Statements.changeEach(sql.connection(), "delete from " + sql.instance() + " where id = ?", ids);
 		}
 		return ids.size();

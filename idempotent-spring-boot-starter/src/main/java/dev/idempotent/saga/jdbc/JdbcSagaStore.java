@@ -52,15 +52,19 @@ public final class JdbcSagaStore implements SagaStore {
 
 	private static final String INSTANCE = "id, name, status, halted_in, epoch, steps, owner, due_at, deadline, "
 			+ "attempts, unfit, fingerprint_version, fingerprint_digest, arguments, result, reason, halt_reason, "
-			+ "created_at";
+			+ "waits_for, created_at";
 
 	private static final String STEP = "saga_id, name, seq, kind, state, result, reason, note, refused_undos, "
 			+ "call_identity, begun_at, " + "compensating_at, ended_at";
 
+	private static final String SIGNAL = "saga_id, name, state, content, fingerprint_version, fingerprint_digest, "
+			+ "generation, changed_at, expires_at";
+
 	private static final String COLUMNS = "select s.id, s.name, s.status, s.epoch, s.steps, s.attempts, s.unfit, "
 			+ "s.fingerprint_version, s.fingerprint_digest, "
 			+ "case when row_number() over (partition by s.id order by t.seq) = 1 then s.arguments end as arguments, "
-			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, t.name as step, t.seq, "
+			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, "
+			+ "case when s.owner is null and s.status = 'EXECUTING' then s.waits_for end as waits_for, t.name as step, t.seq, "
 			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.refused_undos, t.call_identity, t.note, ";
 
 	private final SagaDatabase database;
@@ -110,6 +114,7 @@ public final class JdbcSagaStore implements SagaStore {
 				"only those in the default one would be taken over", "");
 		requireColumns(this.tables.instance(), INSTANCE);
 		requireColumns(this.tables.step(), STEP);
+		requireColumns(this.tables.signal(), SIGNAL);
 	}
 
 	private void requireColumns(String table, String columns) {
@@ -194,7 +199,7 @@ public final class JdbcSagaStore implements SagaStore {
 				new Fingerprint(row.getInt("fingerprint_version"), row.getString("fingerprint_digest")),
 				row.getBytes("arguments"), row.getBytes("result"), row.getString("reason"),
 				Duration.of(row.getLong("due"), ChronoUnit.MICROS), millis(row, "age"), kind.instant(row, "created_at"),
-				kind.instant(row, "deadline"), journal, null);
+				kind.instant(row, "deadline"), row.getString("waits_for"), journal, null);
 	}
 
 	private static void readStep(ResultSet row, List<StoredStep> journal) throws SQLException {
@@ -285,11 +290,12 @@ public final class JdbcSagaStore implements SagaStore {
 		String reason = SagaStore.text(change.reason());
 		if (change.to() == SagaStatus.HALTED) {
 			return new Update(owner.id(),
-					"status = ?, halted_in = ?, halt_reason = ?, due_at = " + sql.database().now(),
+					"status = ?, halted_in = ?, halt_reason = ?, waits_for = null, due_at = " + sql.database().now(),
 					Arrays.asList(change.to().name(), change.from().name(), reason), condition, operands);
 		}
 		return new Update(owner.id(),
-				"status = ?, result = ?, reason = coalesce(?, reason), due_at = " + sql.database().millisFromNow()
+				"status = ?, result = ?, reason = coalesce(?, reason), waits_for = null, due_at = "
+						+ sql.database().millisFromNow()
 						+ (change.to().isOpen() ? ", attempts = 0" : ", arguments = null"),
 				Arrays.asList(change.to().name(), change.result(), reason, change.due().toMillis()), condition,
 				operands);
@@ -349,6 +355,31 @@ public final class JdbcSagaStore implements SagaStore {
 			return (ex instanceof DataAccessException failure && Statements.isPassing(failure)) ? null
 					: taken.unreadable(why);
 		}
+	}
+
+	@Override
+	public WaitEnd endWait(SagaOwner owner, int steps, Wait wait, Duration lease) {
+		return this.database.runInTransaction((sql) -> new SagaSignals(sql).endWait(owner, steps, wait, lease));
+	}
+
+	@Override
+	public SignalReceipt signal(Signal signal) {
+		return this.database.runInTransaction((sql) -> new SagaSignals(sql).signal(signal));
+	}
+
+	@Override
+	public SignalReceipt signalInTransaction(Signal signal) {
+		return this.database.join((sql) -> new SagaSignals(sql).signal(signal));
+	}
+
+	@Override
+	public Cancellation cancel(IdempotencyKey id, String reason) {
+		return this.database.runInTransaction((sql) -> new SagaSignals(sql).cancel(id, reason));
+	}
+
+	@Override
+	public Cancellation cancelInTransaction(IdempotencyKey id, String reason) {
+		return this.database.join((sql) -> new SagaSignals(sql).cancel(id, reason));
 	}
 
 	@Override

@@ -105,6 +105,13 @@ final class SagaSql {
 	}
 
 	/**
+	 * The table of the signals that were sent to sagas, and of those they wait for.
+	 */
+	String signal() {
+		return this.tables.signal();
+	}
+
+	/**
 	 * The end of a lease, at most the deadline unless the saga is undone.
 	 * @return an expression whose only parameter is the lease in milliseconds
 	 */

@@ -23,4 +23,8 @@ record SagaTables(String prefix) {
 		return this.prefix + "step";
 	}
 
+	String signal() {
+		return this.prefix + "signal";
+	}
+
 }

@@ -139,7 +139,7 @@ final class TakeOvers {
 	private String own() {
 		String undone = "status = 'COMPENSATING' or deadline <= " + this.database.now();
 		return "update " + this.table + " set due_at = " + this.sql.lease(undone)
-				+ ", owner = ?, epoch = epoch + 1, attempts = case when status <> 'COMPENSATING' and deadline <= "
+				+ ", owner = ?, waits_for = null, epoch = epoch + 1, attempts = case when status <> 'COMPENSATING' and deadline <= "
 				+ this.database.now() + " then 1 else attempts + 1 end, status = case when " + undone
 				+ " then 'COMPENSATING' else 'EXECUTING' end";
 	}

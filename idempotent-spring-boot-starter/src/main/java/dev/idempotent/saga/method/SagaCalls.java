@@ -17,7 +17,9 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSnapshot;
+import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.Sagas;
+import dev.idempotent.saga.SignalResult;
 import dev.idempotent.saga.engine.SagaEngine;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +37,7 @@ public final class SagaCalls implements Sagas {
 
 	private final SagaEngine engine;
 
-	private final SagaKeys keys;
+	private final SagaMethods methods;
 
 	/**
 	 * The sagas that have returned a result to a run whose key they have.
@@ -45,11 +47,11 @@ public final class SagaCalls implements Sagas {
 	/**
 	 * Creates the calls of an engine.
 	 * @param engine runs sagas
-	 * @param keys the ids of sagas
+	 * @param methods the sagas of the application
 	 */
-	public SagaCalls(SagaEngine engine, SagaKeys keys) {
+	public SagaCalls(SagaEngine engine, SagaMethods methods) {
 		this.engine = engine;
-		this.keys = keys;
+		this.methods = methods;
 	}
 
 	/**
@@ -78,8 +80,19 @@ public final class SagaCalls implements Sagas {
 	}
 
 	@Override
+	public SignalResult signal(IdempotencyKey id, String name, @Nullable Object value) {
+		return this.engine.signal(id, name, this.methods.contentOf(name, value),
+				this.methods.fingerprintOf(name, value));
+	}
+
+	@Override
+	public Optional<SagaStatus> cancel(IdempotencyKey id, String reason) {
+		return this.engine.cancel(id, reason);
+	}
+
+	@Override
 	public IdempotencyKey idOf(String saga, Object key) {
-		return this.keys.idOf(saga, key);
+		return this.methods.keys().idOf(saga, key);
 	}
 
 	private @Nullable Object run(SagaInvocation call) throws Throwable {

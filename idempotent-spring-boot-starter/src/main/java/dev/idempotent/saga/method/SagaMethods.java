@@ -7,11 +7,17 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.aop.AnnotatedMethod;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
+import dev.idempotent.idempotency.canonical.IncomparableValueException;
+import dev.idempotent.idempotency.canonical.OmittedMembers;
+import dev.idempotent.idempotency.method.ResultCodec;
 import dev.idempotent.idempotency.method.StoredJson;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.engine.SagaDefinition;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -98,6 +104,49 @@ public final class SagaMethods {
 	 */
 	public SagaKeys keys() {
 		return this.keys;
+	}
+
+	/**
+	 * Returns the stored form of the value of a signal, in which the result of a step of
+	 * the same type is stored.
+	 * @throws IllegalArgumentException if it cannot be stored
+	 */
+	byte[] contentOf(String signal, @Nullable Object value) {
+		Class<?> type = typeOf(value);
+		try {
+			return new ResultCodec(this.json, this.values, this.json.constructType(type), "signal '" + signal + "'")
+				.encode(value)
+				.bytes();
+		}
+		catch (IdempotencyResultException ex) {
+			throw new IllegalArgumentException(
+					"The value of the signal '" + signal + "' cannot be written as JSON of " + type.getTypeName()
+							+ " and read back. Pass a value of a class of your own, such as a record, whose "
+							+ "members JSON contains and which declares what they are",
+					ex);
+		}
+	}
+
+	/**
+	 * Returns the fingerprint of the value of a signal.
+	 * @throws IllegalArgumentException if it cannot be compared
+	 */
+	Fingerprint fingerprintOf(String signal, @Nullable Object value) {
+		try {
+			return Fingerprint.of(List.of(this.values.encode(typeOf(value), value, OmittedMembers.NONE)));
+		}
+		catch (IncomparableValueException ex) {
+			throw new IllegalArgumentException(
+					"The value of the signal '" + signal + "' cannot be compared with another " + "one: "
+							+ ex.getMessage() + ". Pass a value of a class of your own, such as a record, or declare a "
+							+ "bean of type CanonicalForm for the class",
+					ex);
+		}
+	}
+
+	private static Class<?> typeOf(@Nullable Object value) {
+		return (value == null) ? Void.class
+				: (value instanceof Enum<?> constant) ? constant.getDeclaringClass() : value.getClass();
 	}
 
 	SagaMethod read(AnnotatedMethod method, Advisor advisor) {

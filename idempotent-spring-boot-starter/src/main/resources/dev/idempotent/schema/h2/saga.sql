@@ -16,6 +16,7 @@ create table if not exists saga_instance (
 	result binary large object,
 	reason varchar(1000),
 	halt_reason varchar(1000),
+	waits_for varchar(100),
 	created_at timestamp(6) with time zone not null
 );
 
@@ -39,3 +40,18 @@ create table if not exists saga_step (
 	ended_at timestamp(6) with time zone,
 	primary key (saga_id, seq)
 );
+
+create table if not exists saga_signal (
+	saga_id varchar(64) not null,
+	name varchar(100) not null,
+	state varchar(20) not null,
+	content binary large object,
+	fingerprint_version integer,
+	fingerprint_digest varchar(64),
+	generation bigint,
+	changed_at timestamp(6) with time zone not null,
+	expires_at timestamp(6) with time zone not null,
+	primary key (saga_id, name)
+);
+
+create index if not exists saga_signal_expires_at on saga_signal (expires_at);

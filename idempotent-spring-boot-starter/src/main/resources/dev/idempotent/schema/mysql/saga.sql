@@ -16,6 +16,7 @@ create table if not exists saga_instance (
 	result longblob,
 	reason varchar(1000),
 	halt_reason varchar(1000),
+	waits_for varchar(100),
 	created_at datetime(6) not null,
 	index saga_instance_due_at (status, due_at),
 	index saga_instance_due_at_by_name (status, name, due_at)
@@ -36,4 +37,18 @@ create table if not exists saga_step (
 	compensating_at datetime(6),
 	ended_at datetime(6),
 	primary key (saga_id, seq)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
+
+create table if not exists saga_signal (
+	saga_id varchar(64) character set ascii collate ascii_bin not null,
+	name varchar(100) not null,
+	state varchar(20) character set ascii collate ascii_bin not null,
+	content longblob,
+	fingerprint_version integer,
+	fingerprint_digest varchar(64) character set ascii collate ascii_bin,
+	generation bigint,
+	changed_at datetime(6) not null,
+	expires_at datetime(6) not null,
+	primary key (saga_id, name),
+	index saga_signal_expires_at (expires_at)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;

@@ -28,7 +28,6 @@ import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,7 +48,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * transaction of the caller, and what operators may do.
  */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-public abstract class AbstractSagaStoreTests {
+public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 
 	static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -57,19 +56,7 @@ public abstract class AbstractSagaStoreTests {
 
 	private static final Duration SHORT = Duration.ofMillis(100);
 
-	protected final NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
-
-	protected final SagaOwner owner = this.saga.owner();
-
-	protected SagaStore store;
-
 	protected final List<JournalEntry> done = List.of(SagaSamples.done("order", 1));
-
-	@BeforeEach
-	void begin() {
-		clear();
-		this.store = store(Duration.ofMinutes(1));
-	}
 
 	@Test
 	void findsASagaAsItWasInserted() {
@@ -1133,35 +1120,6 @@ public abstract class AbstractSagaStoreTests {
 	/**
 	 * A store of the same sagas that waits this long for locks.
 	 */
-	protected abstract SagaStore store(Duration lockTimeout);
-
-	protected abstract SagaAdministration administration();
-
-	/**
-	 * Transactions on the database of the store.
-	 */
-	protected abstract TransactionTemplate transactions();
-
-	/**
-	 * Lets time pass for all sagas.
-	 */
-	protected abstract void pass(Duration time);
-
-	/**
-	 * Deletes ended sagas whose retention has ended.
-	 * @return how many
-	 */
-	protected abstract int sweep();
-
-	/**
-	 * Deletes all sagas.
-	 */
-	protected abstract void clear();
-
-	protected StoredSaga find() {
-		return Objects.requireNonNull(this.store.find(this.saga.id()));
-	}
-
 	static StatusChange complete() {
 		return new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPLETED, RESULT, null, Duration.ofHours(1));
 	}
@@ -1170,21 +1128,12 @@ public abstract class AbstractSagaStoreTests {
 		return new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPENSATING, null, reason, LEASE);
 	}
 
-	@Nullable StoredSaga takeOver() {
-		return this.store.takeOver(this.saga.id(), "second", LEASE);
-	}
-
 	/**
 	 * Transactions on the database of {@link #store(Duration)}.
 	 */
 	protected TransactionTemplate transactions(Duration lockTimeout) {
 		return transactions();
 	}
-
-	/**
-	 * Waits until an insert waits for a transaction.
-	 */
-	protected abstract void awaitAWaitingInsert();
 
 	protected static CompletableFuture<Void> onAnotherThread(Runnable work) {
 		CompletableFuture<Void> end = new CompletableFuture<>();

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.Fingerprint;
@@ -19,6 +20,7 @@ import dev.idempotent.saga.engine.SagaAdministration.OperatedStep;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.Signal;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +72,45 @@ final class InMemorySagaRows {
 	}
 
 	synchronized void remove(IdempotencyKey id) {
-		free(id, LONG).committed = null;
+		Row row = free(id, LONG);
+		row.committed = null;
+		row.signals = Map.of();
+	}
+
+	/**
+	 * Removes the signals that no saga has come for.
+	 */
+	synchronized void removeSignals(Instant now) {
+		this.rows.values().stream().filter((row) -> row.transaction == null && row.committed == null).forEach((row) -> {
+			Map<String, InMemorySignal> left = new LinkedHashMap<>(row.signals);
+			left.values().removeIf((signal) -> !signal.expiresAt().isAfter(now));
+			row.signals = left;
+		});
+	}
+
+	/**
+	 * Commits changes of a saga, {@code null} if it does not exist, and of its signals.
+	 */
+	synchronized <T> T with(IdempotencyKey id,
+			BiFunction<@Nullable InMemorySaga, Map<String, InMemorySignal>, T> work) {
+		Row row = free(id, LONG);
+		InMemorySaga next = (row.committed != null) ? new InMemorySaga(row.committed) : null;
+		Map<String, InMemorySignal> signals = new LinkedHashMap<>(row.signals);
+		T result = work.apply(next, signals);
+		row.committed = next;
+		row.signals = signals;
+		return result;
+	}
+
+	synchronized <T> T withInTransaction(IdempotencyKey id,
+			BiFunction<@Nullable InMemorySaga, Map<String, InMemorySignal>, T> work) {
+		Row row = locked(id, LONG);
+		InMemorySaga next = (row.own != null) ? new InMemorySaga(row.own) : null;
+		Map<String, InMemorySignal> signals = new LinkedHashMap<>(row.ownSignals);
+		T result = work.apply(next, signals);
+		row.own = next;
+		row.ownSignals = signals;
+		return result;
 	}
 
 	/**
@@ -114,6 +154,7 @@ final class InMemorySagaRows {
 			row = free(id, lockTimeout);
 			row.transaction = Thread.currentThread();
 			row.own = row.committed;
+			row.ownSignals = row.signals;
 			TransactionSynchronizationManager.registerSynchronization(new End(row));
 		}
 		return row;
@@ -140,6 +181,7 @@ final class InMemorySagaRows {
 
 	private synchronized void end(Row row, boolean commit) {
 		row.committed = commit ? row.own : row.committed;
+		row.signals = commit ? row.ownSignals : row.signals;
 		row.own = null;
 		row.transaction = null;
 		notifyAll();
@@ -153,6 +195,21 @@ final class InMemorySagaRows {
 
 		private @Nullable InMemorySaga own;
 
+		private Map<String, InMemorySignal> signals = Map.of();
+
+		private Map<String, InMemorySignal> ownSignals = Map.of();
+
+	}
+
+	/**
+	 * A signal of a saga, or that it waits for one.
+	 *
+	 * @param sent the signal, or {@code null} if it was not sent
+	 * @param read whether the saga has read it
+	 * @param expired whether the saga does not wait for it any more
+	 * @param expiresAt when it is removed if there is no saga
+	 */
+	record InMemorySignal(@Nullable Signal sent, boolean read, boolean expired, Instant expiresAt) {
 	}
 
 	private final class End implements TransactionSynchronization {
@@ -209,6 +266,8 @@ final class InMemorySagaRows {
 
 		@Nullable String haltReason;
 
+		@Nullable String waitsFor;
+
 		Map<String, Step> journal = new LinkedHashMap<>();
 
 		InMemorySaga(NewSaga saga, Instant now) {
@@ -242,6 +301,7 @@ final class InMemorySagaRows {
 			this.result = other.result;
 			this.reason = other.reason;
 			this.haltReason = other.haltReason;
+			this.waitsFor = other.waitsFor;
 			this.journal = new LinkedHashMap<>(other.journal);
 		}
 
@@ -307,7 +367,11 @@ final class InMemorySagaRows {
 			return new StoredSaga(new SagaOwner(this.id, this.epoch), this.name, this.status, this.steps, this.attempts,
 					this.unfit, this.fingerprint, this.arguments, this.result, why,
 					(this.due != null) ? Duration.between(now, this.due) : Duration.ZERO,
-					Duration.between(this.createdAt, now), this.createdAt, this.deadline, steps, null);
+					Duration.between(this.createdAt, now), this.createdAt, this.deadline, waits(), steps, null);
+		}
+
+		private @Nullable String waits() {
+			return (this.process == null && this.status == SagaStatus.EXECUTING) ? this.waitsFor : null;
 		}
 
 		static @Nullable String cut(@Nullable String text) {
@@ -320,7 +384,7 @@ final class InMemorySagaRows {
 					: Duration.between(now, this.due);
 			return new OperatedSaga(new SagaOwner(this.id, this.epoch), this.name, this.status, this.haltedIn,
 					halted ? this.due : null, this.haltReason, this.reason, this.process, halted ? null : left,
-					this.attempts, this.createdAt, this.deadline, shown);
+					this.attempts, this.createdAt, this.deadline, waits(), shown);
 		}
 
 		List<OperatedStep> operatedSteps() {

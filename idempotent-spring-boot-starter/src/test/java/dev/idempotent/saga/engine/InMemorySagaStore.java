@@ -14,8 +14,10 @@ import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SignalResult;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.InMemorySagaRows.InMemorySaga;
+import dev.idempotent.saga.engine.InMemorySagaRows.InMemorySignal;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
@@ -215,6 +217,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 		row.epoch++;
 		row.attempts = late ? 1 : row.attempts + 1;
 		row.process = process;
+		row.waitsFor = null;
 		row.lease(lease, now());
 		return true;
 	}
@@ -231,6 +234,112 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 					return true;
 				}));
 		}
+	}
+
+	@Override
+	public WaitEnd endWait(SagaOwner owner, int steps, Wait wait, Duration lease) {
+		return this.rows.with(owner.id(), (row, signals) -> {
+			if (row == null || !row.isOwnedBy(owner) || !row.isIn(SagaStatus.EXECUTING, now()) || row.steps > steps) {
+				return WaitEnd.LOST;
+			}
+			String name = wait.entry().name();
+			InMemorySignal signal = wait.isForSignal() ? signals.get(name) : null;
+			Signal sent = (signal != null) ? signal.sent() : null;
+			Instant end = row.journal.get(name).begunAt().plus(wait.limit());
+			row.attempts = 0;
+			if (sent == null && end.isAfter(now())) {
+				row.process = null;
+				row.waitsFor = name;
+				row.lease(Duration.between(now(), end), now());
+				signals.computeIfAbsent(name, (absent) -> new InMemorySignal(null, false, false, now()));
+				return new WaitEnd(null, Duration.between(now(), end));
+			}
+			JournalEntry ended = (sent != null) ? wait.arrived(sent.content()) : wait.expiredBeside(unread(signals));
+			row.steps = steps;
+			row.waitsFor = null;
+			row.lease(lease, now());
+			row.write(List.of(ended), now());
+			signals.put(name, new InMemorySignal(sent, true, sent == null, now()));
+			return new WaitEnd(ended, null);
+		});
+	}
+
+	private static List<String> unread(Map<String, InMemorySignal> signals) {
+		return signals.entrySet()
+			.stream()
+			.filter((signal) -> signal.getValue().sent() != null && !signal.getValue().read())
+			.map(Map.Entry::getKey)
+			.sorted()
+			.toList();
+	}
+
+	@Override
+	public SignalReceipt signal(Signal signal) {
+		return this.rows.with(signal.saga(), (row, signals) -> signal(signal, row, signals));
+	}
+
+	@Override
+	public SignalReceipt signalInTransaction(Signal signal) {
+		return this.rows.withInTransaction(signal.saga(), (row, signals) -> signal(signal, row, signals));
+	}
+
+	private SignalReceipt signal(Signal signal, @Nullable InMemorySaga row, Map<String, InMemorySignal> signals) {
+		InMemorySignal before = signals.get(signal.name());
+		Signal sent = (before != null) ? before.sent() : null;
+		if (sent != null) {
+			return new SignalReceipt(signal.fingerprint().contradicts(sent.fingerprint()) ? SignalResult.DIFFERENT
+					: SignalResult.DUPLICATE, null);
+		}
+		if ((before != null && before.expired()) || (row != null && isLate(row))) {
+			return new SignalReceipt(SignalResult.TOO_LATE, null);
+		}
+		signals.put(signal.name(), new InMemorySignal(signal, false, false, now().plus(signal.retention())));
+		boolean woken = before != null && row != null && row.process == null && row.status == SagaStatus.EXECUTING;
+		if (woken) {
+			row.due = now();
+		}
+		return new SignalReceipt(SignalResult.ACCEPTED, woken ? row.name : null);
+	}
+
+	/**
+	 * Returns whether a saga has ended or will be undone.
+	 */
+	private boolean isLate(InMemorySaga row) {
+		return switch (row.status) {
+			case STARTED, EXECUTING -> !row.deadline.isAfter(now());
+			case HALTED -> row.haltedIn != SagaStatus.EXECUTING;
+			case COMPENSATING, COMPLETED, COMPENSATED -> true;
+		};
+	}
+
+	@Override
+	public Cancellation cancel(IdempotencyKey id, String reason) {
+		return this.rows.with(id, (row, signals) -> cancel(row, reason));
+	}
+
+	@Override
+	public Cancellation cancelInTransaction(IdempotencyKey id, String reason) {
+		return this.rows.withInTransaction(id, (row, signals) -> cancel(row, reason));
+	}
+
+	private Cancellation cancel(@Nullable InMemorySaga row, String reason) {
+		if (row == null) {
+			return new Cancellation(null, null);
+		}
+		if (isLate(row)) {
+			return new Cancellation((row.status == SagaStatus.STARTED || row.status == SagaStatus.EXECUTING)
+					? SagaStatus.COMPENSATING : row.status, null);
+		}
+		row.reason = InMemorySaga.cut(reason);
+		if (row.status == SagaStatus.HALTED) {
+			row.status = SagaStatus.COMPENSATING;
+			leaveHalt(row);
+		}
+		else {
+			row.due = (row.process == null || row.status == SagaStatus.STARTED) ? now() : row.due;
+			row.deadline = row.createdAt;
+		}
+		return new Cancellation(SagaStatus.COMPENSATING, row.name);
 	}
 
 	@Override
@@ -278,7 +387,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 				leaveHalt(row);
 			}
 			else {
-				row.deadline = now();
+				row.deadline = row.createdAt;
 			}
 			return true;
 		});
@@ -371,6 +480,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			.filter((row) -> hasEnded(row) && row.due != null && !row.due.isAfter(now()))
 			.toList();
 		over.forEach((row) -> this.rows.remove(row.id));
+		this.rows.removeSignals(now());
 		return over.size();
 	}
 

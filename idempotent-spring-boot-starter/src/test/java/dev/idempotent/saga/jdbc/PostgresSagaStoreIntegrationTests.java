@@ -78,6 +78,7 @@ class PostgresSagaStoreIntegrationTests extends AbstractJdbcSagaStoreTests {
 					.verify())
 				.withMessageContaining("may not update or delete rows of the table " + rows.tables().step());
 			admin.execute("grant update, delete on " + rows.tables().step() + " to saga_reader");
+			admin.execute("grant select, insert, update, delete on " + rows.tables().signal() + " to saga_reader");
 			assertThatNoException().isThrownBy(() -> new JdbcSagaStore(new OwnTransactions(pool),
 					rows.tables().prefix(), LEASE, Duration.ofMinutes(10))
 				.verify());
@@ -192,7 +193,7 @@ class PostgresSagaStoreIntegrationTests extends AbstractJdbcSagaStoreTests {
 	protected void awaitAWaitingInsert() {
 		await().until(() -> rows.template()
 			.queryForObject("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
-					+ "and query like '%saga_contract_instance%'", Long.class),
+					+ "and query like '%insert into saga_contract%'", Long.class),
 				Long.valueOf(1)::equals);
 	}
 

@@ -33,7 +33,7 @@ record SagaRows(DataSource dataSource, String platform, SagaTables tables) {
 		try {
 			String script = new ClassPathResource(Database.script(platform, "saga"))
 				.getContentAsString(StandardCharsets.UTF_8);
-			byte[] named = TableScript.rename(script, "saga_", "instance|step", prefix)
+			byte[] named = TableScript.rename(script, "saga_", "instance|step|signal", prefix)
 				.getBytes(StandardCharsets.UTF_8);
 			new ResourceDatabasePopulator(new ByteArrayResource(named)).execute(dataSource);
 			return new SagaRows(dataSource, platform, tables);
@@ -55,6 +55,7 @@ record SagaRows(DataSource dataSource, String platform, SagaTables tables) {
 				+ ", deadline = " + before("deadline", time) + ", created_at = " + before("created_at", time));
 		template().update("update " + this.tables.step() + " set begun_at = " + before("begun_at", time)
 				+ ", compensating_at = " + before("compensating_at", time));
+		template().update("update " + this.tables.signal() + " set expires_at = " + before("expires_at", time));
 	}
 
 	private String before(String column, Duration time) {
@@ -67,6 +68,7 @@ record SagaRows(DataSource dataSource, String platform, SagaTables tables) {
 
 	void clear() {
 		template().update("delete from " + this.tables.step());
+		template().update("delete from " + this.tables.signal());
 		template().update("delete from " + this.tables.instance());
 	}
 

@@ -70,7 +70,7 @@ class SerializableSagaStoreIntegrationTests {
 	private static void awaitALock(SagaRows rows) {
 		await().until(() -> rows.template()
 			.queryForObject("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like ?",
-					Long.class, "%" + rows.tables().instance() + "%"),
+					Long.class, "%insert into " + rows.tables().prefix() + "%"),
 				Long.valueOf(1)::equals);
 	}
 

@@ -1,0 +1,386 @@
+package dev.idempotent.saga.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SignalResult;
+import dev.idempotent.saga.engine.SagaStore;
+import dev.idempotent.saga.engine.SagaStore.Cancellation;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.Signal;
+import dev.idempotent.saga.engine.SagaStore.SignalReceipt;
+import dev.idempotent.saga.engine.SagaStore.Wait;
+import dev.idempotent.saga.engine.SagaStore.WaitEnd;
+import dev.idempotent.saga.jdbc.SagaWrites.Update;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DuplicateKeyException;
+
+/**
+ * Signals of sagas and the waits for them, within the transaction of the caller.
+ * <p>
+ * The row of a signal exists once for each saga and name, whether the saga waits for it
+ * first or it is sent first, and whoever comes second waits for the transaction of the
+ * first one. So a saga either finds the signal when it begins or ends to wait, or the
+ * sender finds that the saga waits. Both lock this row before that of the saga.
+ */
+final class SagaSignals {
+
+	/**
+	 * How often the row is inserted by one transaction and removed by another before it
+	 * is locked.
+	 */
+	private static final int MOST_ATTEMPTS = 5;
+
+	private final SagaSql sql;
+
+	private final Database database;
+
+	SagaSignals(SagaSql sql) {
+		this.sql = sql;
+		this.database = sql.database();
+	}
+
+	/**
+	 * Ends a wait, or releases the saga until it ends.
+	 */
+	WaitEnd endWait(SagaOwner owner, int steps, Wait wait, Duration lease) {
+		Row row = wait.isForSignal() ? lock(owner.id(), wait.entry().name(), lease) : null;
+		byte[] content = (row != null && row.state() == State.RECEIVED && row.isOf(owner.generation())) ? row.content()
+				: null;
+		Duration left = wait.limit().minus(age(owner.id(), wait.entry().number()));
+		if (content == null && left.compareTo(Duration.ZERO) > 0) {
+			return release(owner, steps, wait, left, lease);
+		}
+		JournalEntry ended = (content != null) ? wait.arrived(content) : wait.expiredBeside(unread(owner));
+		boolean written = new SagaWrites(this.sql).write(
+				new Update(owner.id(), "steps = ?, attempts = 0, waits_for = null, due_at = " + this.sql.lease(),
+						List.<Object>of(steps, lease.toMillis()), isRun(), List.<Object>of(owner.epoch(), steps)),
+				List.of(ended));
+		if (!written) {
+			return WaitEnd.LOST;
+		}
+		if (row != null) {
+			update(owner.id(), wait.entry().name(), (content != null) ? State.READ : State.EXPIRED, null,
+					row.fingerprint(), owner.generation(), lease);
+		}
+		return new WaitEnd(ended, null);
+	}
+
+	private WaitEnd release(SagaOwner owner, int steps, Wait wait, Duration left, Duration lease) {
+		String name = wait.entry().name();
+		boolean released = new SagaWrites(this.sql).write(
+				new Update(owner.id(), "owner = null, attempts = 0, waits_for = ?, due_at = " + this.sql.lease(),
+						List.<Object>of(name, left.toMillis()), isRun(), List.<Object>of(owner.epoch(), steps)),
+				List.of());
+		if (!released) {
+			return WaitEnd.LOST;
+		}
+		if (wait.isForSignal()) {
+			update(owner.id(), name, State.AWAITED, null, null, owner.generation(), lease);
+		}
+		return new WaitEnd(null, left);
+	}
+
+	private String isRun() {
+		return "epoch = ? and " + SagaSql.UNINDEXED_STATUS + " = 'EXECUTING' and steps <= ?"
+				+ this.sql.inTime(SagaStatus.EXECUTING);
+	}
+
+	private Duration age(IdempotencyKey saga, int number) {
+		return this.sql
+			.queryById(
+					"select " + this.database.millisSince("begun_at") + " from " + this.sql.step()
+							+ " where saga_id = ? and seq = ?",
+					List.<Object>of(saga.digest(), number), (row, count) -> Duration.ofMillis(row.getLong(1)))
+			.get(0);
+	}
+
+	private List<String> unread(SagaOwner owner) {
+		return this.sql.queryById("select name from " + this.sql.signal()
+				+ " where saga_id = ? and state = 'RECEIVED' and (generation is null or generation = ?) order by name",
+				List.<Object>of(owner.id().digest(), owner.generation()), (row, number) -> row.getString(1));
+	}
+
+	/**
+	 * Keeps a signal, and makes the saga due if it waits for it.
+	 */
+	SignalReceipt signal(Signal signal) {
+		Target target = target(signal.saga());
+		Long generation = (target != null) ? target.generation() : null;
+		boolean late = target != null && target.isLate();
+		Row row = late ? find(signal.saga(), signal.name()) : lock(signal.saga(), signal.name(), signal.retention());
+		if (row != null && row.isSent() && row.isOf(generation)) {
+			boolean differs = signal.fingerprint().contradicts(Objects.requireNonNull(row.fingerprint()));
+			return new SignalReceipt(differs ? SignalResult.DIFFERENT : SignalResult.DUPLICATE, null);
+		}
+		if (late || row == null || (row.state() == State.EXPIRED && row.isOf(generation))) {
+			return new SignalReceipt(SignalResult.TOO_LATE, null);
+		}
+		update(signal.saga(), signal.name(), State.RECEIVED, signal.content(), signal.fingerprint(),
+				(generation != null) ? generation : row.generation(), signal.retention());
+		boolean woken = row.state() == State.AWAITED && wake(signal.saga());
+		return new SignalReceipt(SignalResult.ACCEPTED, (woken && target != null) ? target.name() : null);
+	}
+
+	/**
+	 * A saga that has an owner is about to look for the signal, and waits for this
+	 * transaction.
+	 */
+	private boolean wake(IdempotencyKey saga) {
+		return this.sql.updateById(
+				"update " + this.sql.instance() + " set due_at = " + this.database.now()
+						+ " where id = ? and owner is null and " + SagaSql.UNINDEXED_STATUS + " = 'EXECUTING'",
+				List.of(saga.digest())) == 1;
+	}
+
+	/**
+	 * Cancels a saga that has neither ended nor been undone. Its deadline becomes the
+	 * time of its beginning, so that no write of its owner meets it: one that waits for
+	 * this transaction may have read the clock before.
+	 */
+	Cancellation cancel(IdempotencyKey saga, String reason) {
+		Target target = this.sql
+			.queryById(
+					Target.SELECT + microsUntilDeadline() + " from " + this.sql.instance() + " where id = ? for update",
+					List.of(saga.digest()), Target::new)
+			.stream()
+			.findFirst()
+			.orElse(null);
+		if (target == null) {
+			return new Cancellation(null, null);
+		}
+		if (target.isLate()) {
+			boolean runs = target.status() == SagaStatus.EXECUTING || target.status() == SagaStatus.STARTED;
+			return new Cancellation(runs ? SagaStatus.COMPENSATING : target.status(), null);
+		}
+		String now = this.database.now();
+		List<@Nullable Object> parameters = Arrays.asList(SagaStore.text(reason), saga.digest());
+		if (target.status() == SagaStatus.HALTED) {
+			this.sql.updateById("update " + this.sql.instance()
+					+ " set status = 'COMPENSATING', halted_in = null, halt_reason = null, reason = ?, owner = null, "
+					+ "attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + now + " where id = ?", parameters);
+		}
+		else {
+			this.sql.updateById(
+					"update " + this.sql.instance() + " set reason = ?, due_at = case when owner is null or "
+							+ "status = 'STARTED' then " + now + " else due_at end, deadline = created_at where id = ?",
+					parameters);
+		}
+		return new Cancellation(SagaStatus.COMPENSATING, target.name());
+	}
+
+	private @Nullable Target target(IdempotencyKey saga) {
+		return this.sql
+			.queryById(Target.SELECT + microsUntilDeadline() + " from " + this.sql.instance() + " where id = ?",
+					List.of(saga.digest()), Target::new)
+			.stream()
+			.findFirst()
+			.orElse(null);
+	}
+
+	private String microsUntilDeadline() {
+		return this.database.microsUntil("deadline") + " as micros_left";
+	}
+
+	/**
+	 * Returns the row of a signal, which is inserted unless it exists, and locks it.
+	 */
+	private Row lock(IdempotencyKey saga, String name, Duration kept) {
+		for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+			insertUnlessPresent(saga, name, kept);
+			Row row = find(saga, name);
+			if (row != null) {
+				return row;
+			}
+		}
+		throw new CannotAcquireLockException("The row of a signal is removed again and again");
+	}
+
+	private @Nullable Row find(IdempotencyKey saga, String name) {
+		return this.sql
+			.queryById(
+					"select state, content, fingerprint_version, fingerprint_digest, generation from "
+							+ this.sql.signal() + " where saga_id = ? and name = ? for update",
+					List.of(saga.digest(), name), Row::new)
+			.stream()
+			.findFirst()
+			.orElse(null);
+	}
+
+	/**
+	 * Locks a row that exists with a change that keeps it: MySQL would otherwise share
+	 * the lock with another transaction that wants to change it, too.
+	 */
+	private void insertUnlessPresent(IdempotencyKey saga, String name, Duration kept) {
+		String into = "insert into " + this.sql.signal() + " ";
+		String columns = "(saga_id, name, state, changed_at, expires_at) ";
+		String times = "'NONE', " + this.database.now() + ", " + this.database.millisFromNow();
+		List<Object> parameters = new ArrayList<>(List.of(saga.digest(), name, kept.toMillis()));
+		switch (this.database) {
+			case POSTGRESQL -> this.sql.updateById(into + "as present " + columns + "values (?, ?, " + times
+					+ ") on conflict (saga_id, name) do update set state = present.state", parameters);
+			case MYSQL -> this.sql.updateById(
+					into + columns + "values (?, ?, " + times + ") on duplicate key update state = state", parameters);
+			case H2 ->
+				insertOnH2(into + columns + "select cast(? as varchar), cast(? as varchar), " + times, parameters);
+		}
+	}
+
+	/**
+	 * Fails only in a race: see the insert of sagas.
+	 */
+	private void insertOnH2(String select, List<Object> parameters) {
+		parameters.addAll(List.of(parameters.get(0), parameters.get(1)));
+		try {
+			this.sql.updateById(select + " where not exists (select 1 from " + this.sql.signal()
+					+ " where saga_id = ? and name = ?)", parameters);
+		}
+		catch (DuplicateKeyException ex) {
+			// Another transaction has inserted it, and has committed.
+		}
+	}
+
+	private void update(IdempotencyKey saga, String name, State state, byte @Nullable [] content,
+			@Nullable Fingerprint fingerprint, @Nullable Long generation, Duration kept) {
+		int unused = this.sql.updateById(
+				"update " + this.sql.signal() + " set state = ?, content = ?, fingerprint_version = ?, "
+						+ "fingerprint_digest = ?, generation = ?, changed_at = " + this.database.now()
+						+ ", expires_at = " + this.database.millisFromNow() + " where saga_id = ? and name = ?",
+				Arrays.<@Nullable Object>asList(state.name(), content,
+						(fingerprint != null) ? fingerprint.version() : null,
+						(fingerprint != null) ? fingerprint.digest() : null, generation, kept.toMillis(), saga.digest(),
+						name));
+	}
+
+	/**
+	 * Deletes signals that no saga has come for, and keeps those of sagas that exist,
+	 * with which they are deleted.
+	 * @param kept how long those are kept
+	 * @return how many were deleted or kept
+	 */
+	int sweep(int limit, Duration kept) {
+		List<List<String>> expired = this.sql.query(
+				"select saga_id, name from " + this.sql.signal() + " where expires_at <= "
+						+ this.database.nowForIndexes() + " order by expires_at limit ? for update skip locked",
+				List.of(limit), (row, number) -> List.of(row.getString(1), row.getString(2)));
+		for (List<String> key : expired) {
+			boolean exists = this.sql.existsById("select 1 from " + this.sql.instance() + " where id = ?", key.get(0));
+			if (exists) {
+				this.sql.updateById(
+						"update " + this.sql.signal() + " set expires_at = " + this.database.millisFromNow()
+								+ " where saga_id = ? and name = ?",
+						List.<Object>of(kept.toMillis(), key.get(0), key.get(1)));
+			}
+			else {
+				this.sql.updateById("delete from " + this.sql.signal() + " where saga_id = ? and name = ?", key);
+			}
+		}
+		return expired.size();
+	}
+
+	/**
+	 * The state of the row of a signal. Stored by name.
+	 */
+	private enum State {
+
+		/**
+		 * Neither sent nor awaited.
+		 */
+		NONE,
+
+		/**
+		 * The saga waits for it.
+		 */
+		AWAITED,
+
+		/**
+		 * It was sent, and the saga has not read it.
+		 */
+		RECEIVED,
+
+		/**
+		 * The saga has read it.
+		 */
+		READ,
+
+		/**
+		 * The saga has waited for it, and does not any more.
+		 */
+		EXPIRED
+
+	}
+
+	/**
+	 * The row of a signal.
+	 *
+	 * @param generation the generation of the saga, or {@code null} if it was sent before
+	 * the saga existed
+	 */
+	@SuppressWarnings("ArrayRecordComponent")
+	private record Row(State state, byte @Nullable [] content, @Nullable Fingerprint fingerprint,
+			@Nullable Long generation) {
+
+		Row(ResultSet row, int number) throws SQLException {
+			this(State.valueOf(row.getString("state")), row.getBytes("content"), fingerprint(row),
+					(row.getObject("generation") != null) ? row.getLong("generation") : null);
+		}
+
+		private static @Nullable Fingerprint fingerprint(ResultSet row) throws SQLException {
+			String digest = row.getString("fingerprint_digest");
+			return (digest != null) ? new Fingerprint(row.getInt("fingerprint_version"), digest) : null;
+		}
+
+		boolean isSent() {
+			return this.state == State.RECEIVED || this.state == State.READ;
+		}
+
+		/**
+		 * Returns whether it is not one of an earlier saga with the same id.
+		 */
+		boolean isOf(@Nullable Long expected) {
+			return this.generation == null || expected == null || this.generation.equals(expected);
+		}
+
+	}
+
+	/**
+	 * The saga of a signal or a cancellation.
+	 */
+	private record Target(String name, SagaStatus status, @Nullable SagaStatus haltedIn, long generation,
+			Duration left) {
+
+		private static final String SELECT = "select id, name, status, halted_in, epoch, ";
+
+		Target(ResultSet row, int number) throws SQLException {
+			this(row.getString("name"), SagaStatus.valueOf(row.getString("status")),
+					(row.getString("halted_in") != null) ? SagaStatus.valueOf(row.getString("halted_in")) : null,
+					new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")).generation(),
+					Duration.of(row.getLong("micros_left"), ChronoUnit.MICROS));
+		}
+
+		/**
+		 * Returns whether it has ended or will be undone.
+		 */
+		boolean isLate() {
+			return switch (this.status) {
+				case STARTED, EXECUTING -> this.left.isNegative() || this.left.isZero();
+				case HALTED -> this.haltedIn != SagaStatus.EXECUTING;
+				case COMPENSATING, COMPLETED, COMPENSATED -> true;
+			};
+		}
+
+	}
+
+}
