@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SignalResult;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaAdministration.Counts;
@@ -25,6 +26,7 @@ import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedStep;
 import dev.idempotent.saga.engine.SagaAdministration.Page;
 import dev.idempotent.saga.engine.SagaStore;
+import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.method.SagaKeys;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,8 +43,8 @@ import org.springframework.dao.DataAccessException;
 
 /**
  * The actuator's endpoint {@code saga}: shows sagas without arguments and results, finds
- * them by their keys, retries, aborts and closes them and skips steps of them, or
- * explains why that is not possible.
+ * them by their keys, retries, aborts and closes them, sends them signals and skips steps
+ * of them, or explains why that is not possible.
  */
 @WebEndpoint(id = "saga")
 @RegisterReflectionForBinding({ SagaEndpoint.Overview.class, SagaEndpoint.Answer.class })
@@ -50,7 +52,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEndpoint.class);
 
-	private static final String OPERATIONS = "POST /actuator/saga/{id}/retry, /skip, /abort or /close, "
+	private static final String OPERATIONS = "POST /actuator/saga/{id}/retry, /skip, /signal, /abort or /close, "
 			+ "POST /actuator/saga/retry or /find";
 
 	/**
@@ -68,6 +70,8 @@ final class SagaEndpoint extends OperatorEndpoint {
 
 	private final Supplier<Instance> instance;
 
+	private final Supplier<SagaCalls> calls;
+
 	private final ApplicationEventPublisher publisher;
 
 	/**
@@ -75,13 +79,15 @@ final class SagaEndpoint extends OperatorEndpoint {
 	 * @param keys the ids of sagas
 	 * @param counts counts the sagas in the database
 	 * @param instance supplies the state of this instance
+	 * @param calls supplies what sends signals
 	 */
 	SagaEndpoint(SagaAdministration sagas, SagaKeys keys, Supplier<Counts> counts, Supplier<Instance> instance,
-			ApplicationEventPublisher publisher) {
+			Supplier<SagaCalls> calls, ApplicationEventPublisher publisher) {
 		this.sagas = sagas;
 		this.keys = keys;
 		this.counts = counts;
 		this.instance = instance;
+		this.calls = calls;
 		this.publisher = publisher;
 	}
 
@@ -98,7 +104,8 @@ final class SagaEndpoint extends OperatorEndpoint {
 
 	@WriteOperation
 	WebEndpointResponse<?> change(@Selector String id, @Selector String operation, @Nullable String step,
-			@Nullable String haltedAt, @Nullable String note, SecurityContext security) {
+			@Nullable String haltedAt, @Nullable String signal, @Nullable String value, @Nullable String note,
+			SecurityContext security) {
 		return answer(() -> {
 			requireInPath(id, operation);
 			IdempotencyKey saga = id(id);
@@ -108,10 +115,16 @@ final class SagaEndpoint extends OperatorEndpoint {
 			if (!operation.equals("close")) {
 				requireNo(haltedAt, "haltedAt", "close", "does not take it");
 			}
+			if (!operation.equals("signal")) {
+				requireNo(signal, "signal", "signal", "sends no signal");
+				requireNo(value, "value", "signal", "sends no signal");
+			}
 			switch (operation) {
 				case "retry" -> retry(requireHalted(saga), note(note), security);
 				case "skip" ->
 					skip(saga, requireStep(step), requireNote(note, "how the step was undone by hand"), security);
+				case "signal" -> signal(saga, requireSignal(signal), value,
+						requireNote(note, "why the signal is sent by hand"), security);
 				case "abort" -> abort(saga, requireNote(note, "why the saga is to be undone"), security);
 				case "close" -> close(saga, instant("haltedAt", haltedAt),
 						requireNote(note, "how what the saga has done was undone by hand"), security);
@@ -254,6 +267,36 @@ final class SagaEndpoint extends OperatorEndpoint {
 	}
 
 	/**
+	 * Sends a signal whose value the operator has written as JSON.
+	 */
+	private void signal(IdempotencyKey id, String signal, @Nullable String value, String note,
+			SecurityContext security) {
+		OperatedSaga saga = requireForward(id);
+		SignalResult result;
+		try {
+			result = this.calls.get().signalJson(id, signal, value);
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalid("The signal cannot be sent: " + ex.getMessage(),
+					"Set 'signal' to the name of the signal, and 'value' to a text with its value as JSON");
+		}
+		catch (DataAccessException ex) {
+			publish(Act.SIGNAL, saga, signal, note, UNKNOWN, security);
+			throw ex;
+		}
+		if (result == SignalResult.TOO_LATE) {
+			requireForward(id);
+			throw conflict("The saga does not wait for this signal any more",
+					"Look at the saga: it has gone on without it");
+		}
+		if (result != SignalResult.ACCEPTED) {
+			throw conflict("A signal of this name was sent before, and the first one counts",
+					"Abort the saga if it must not go on with the value of the first one");
+		}
+		publish(Act.SIGNAL, saga, signal, note, "DONE", security);
+	}
+
+	/**
 	 * Closes the saga that the operator has looked at: the time at which it was halted
 	 * shows that nothing has run since. An open one is closed if no instance takes it
 	 * over.
@@ -330,7 +373,12 @@ final class SagaEndpoint extends OperatorEndpoint {
 		Map<String, Object> data = new LinkedHashMap<>();
 		data.put("id", saga.id().digest());
 		data.put("saga", saga.name());
-		if (step != null) {
+		if (act == Act.SIGNAL && step != null) {
+			logger.info("An operator has requested to send the signal {} to the saga {} ({}): {}", step, saga.id(),
+					saga.name(), outcome);
+			data.put("signal", step);
+		}
+		else if (step != null) {
 			logger.info("An operator has requested to skip the step {} of the saga {} ({}): {}", step, saga.id(),
 					saga.name(), outcome);
 			data.put("step", step);
@@ -432,6 +480,13 @@ final class SagaEndpoint extends OperatorEndpoint {
 		return step;
 	}
 
+	private static String requireSignal(@Nullable String signal) {
+		if (signal == null || signal.isBlank()) {
+			throw invalid("The request has no 'signal'", "Set 'signal' to the name for which the saga waits");
+		}
+		return signal;
+	}
+
 	private static String requireNote(@Nullable String note, String what) {
 		String stated = note(note);
 		if (stated == null) {
@@ -478,7 +533,8 @@ final class SagaEndpoint extends OperatorEndpoint {
 	 */
 	private enum Act {
 
-		RETRY("SAGA_RETRIED"), SKIP("SAGA_STEP_SKIPPED"), ABORT("SAGA_ABORTED"), CLOSE("SAGA_CLOSED");
+		RETRY("SAGA_RETRIED"), SKIP("SAGA_STEP_SKIPPED"), SIGNAL("SAGA_SIGNAL_SENT"), ABORT("SAGA_ABORTED"),
+		CLOSE("SAGA_CLOSED");
 
 		private final String event;
 
@@ -558,7 +614,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 	 * @param saga the saga
 	 * @param haltedStep the step at which it was halted and which a retry repeats, or
 	 * {@code null}
-	 * @param steps the recorded steps, in the order in which they began
+	 * @param steps the recorded steps and waits, in the order in which they began
 	 * @param meaning what the status means
 	 */
 	record Answer(Facts saga, @Nullable String haltedStep, List<Step> steps, String meaning) {
@@ -571,7 +627,9 @@ final class SagaEndpoint extends OperatorEndpoint {
 		private static String meaning(OperatedSaga saga) {
 			return switch (saga.status()) {
 				case STARTED -> "An instance that has a method of this name runs it";
-				case EXECUTING -> "Its steps are run. If they fail, or the deadline passes, it is undone";
+				case EXECUTING -> (saga.waitsFor() != null)
+						? "It waits for '" + saga.waitsFor() + "', and goes on when that arrives or its time has passed"
+						: "Its steps are run. If they fail, or the deadline passes, it is undone";
 				case COMPENSATING -> "Its steps are undone. If that fails, it is repeated or halted";
 				case COMPLETED -> "Each step has taken effect once: retries get the stored result";
 				case COMPENSATED -> "The steps that had taken effect are undone: retries get an error";
@@ -606,10 +664,12 @@ final class SagaEndpoint extends OperatorEndpoint {
 	 * @param haltedIn the status in which it was halted and in which a retry continues,
 	 * or {@code null}
 	 * @param haltedAt when it was halted, or {@code null}
+	 * @param waitsFor the name of the signal or the sleep for which it waits, or
+	 * {@code null}
 	 */
 	record Facts(String id, String name, SagaStatus status, @Nullable String reason, @Nullable String undoReason,
 			int attempts, String createdAt, String deadline, @Nullable String owner, @Nullable String dueIn,
-			@Nullable SagaStatus haltedIn, @Nullable String haltedAt) {
+			@Nullable SagaStatus haltedIn, @Nullable String haltedAt, @Nullable String waitsFor) {
 
 		/**
 		 * A saga that is started in the background has no owner yet, only the process
@@ -620,7 +680,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 					(saga.haltReason() != null) ? saga.haltReason() : saga.reason(), saga.reason(), saga.attempts(),
 					saga.createdAt().toString(), saga.deadline().toString(),
 					(saga.status() != SagaStatus.STARTED) ? saga.process() : null, text(saga.dueIn()), saga.haltedIn(),
-					text(saga.haltedAt()));
+					text(saga.haltedAt()), saga.waitsFor());
 		}
 
 	}

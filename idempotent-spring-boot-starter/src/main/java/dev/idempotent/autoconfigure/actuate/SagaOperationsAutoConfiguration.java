@@ -7,6 +7,7 @@ import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import dev.idempotent.saga.engine.SagaDefinition;
 import dev.idempotent.saga.engine.SagaEngine;
+import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.method.SagaMethods;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -60,12 +61,13 @@ final class SagaOperationsAutoConfiguration {
 		@Bean
 		@ConditionalOnAvailableEndpoint
 		SagaEndpoint sagaEndpoint(@Lazy SagaAdministration sagas, SagaMethods methods,
-				ObjectProvider<SagaEngine> engine, ApplicationEventPublisher publisher) {
+				ObjectProvider<SagaEngine> engine, ObjectProvider<SagaCalls> calls,
+				ApplicationEventPublisher publisher) {
 			return new SagaEndpoint(sagas, methods.keys(), counts(sagas, methods), () -> {
 				List<String> served = names(methods);
 				return served.isEmpty() ? new SagaEndpoint.Instance(null, 0, served)
 						: new SagaEndpoint.Instance(engine.getObject().process(), engine.getObject().running(), served);
-			}, publisher);
+			}, calls::getObject, publisher);
 		}
 
 	}

@@ -206,7 +206,7 @@ public final class ResultCodec {
 	 */
 	public StoredResponse encode(@Nullable Object result) {
 		if (isVoid()) {
-			return stored(NOTHING);
+			return ofJson(NOTHING);
 		}
 		byte[] written;
 		try {
@@ -218,7 +218,7 @@ public final class ResultCodec {
 					+ this.type.toCanonical() + ". Return a value that can, or no value", ex);
 		}
 		try {
-			return stored(this.json.verify(result, written));
+			return ofJson(this.json.verify(result, written));
 		}
 		catch (LostValueException ex) {
 			throw unrepeatable(
@@ -235,7 +235,12 @@ public final class ResultCodec {
 		}
 	}
 
-	private static StoredResponse stored(byte[] json) {
+	/**
+	 * Returns the stored form of a result of which only the JSON is known.
+	 * @param json its JSON
+	 * @return the stored form
+	 */
+	public static StoredResponse ofJson(byte[] json) {
 		byte[] bytes = new byte[json.length + 1];
 		bytes[0] = FORMAT;
 		System.arraycopy(json, 0, bytes, 1, json.length);

@@ -1,10 +1,12 @@
 package dev.idempotent.saga.method;
 
 import java.lang.reflect.Array;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -13,6 +15,7 @@ import java.util.function.Supplier;
 
 import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.aop.AnnotatedMethodAdvisor;
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.Saga;
@@ -83,6 +86,20 @@ public final class SagaCalls implements Sagas {
 	public SignalResult signal(IdempotencyKey id, String name, @Nullable Object value) {
 		return this.engine.signal(id, name, this.methods.contentOf(name, value),
 				this.methods.fingerprintOf(name, value));
+	}
+
+	/**
+	 * Sends a signal whose value an operator has written as JSON. It differs from each
+	 * one that the application sends.
+	 * @param id the id of the saga
+	 * @param name the name of the signal
+	 * @param json its value, or {@code null} for none
+	 * @return what has become of it
+	 * @throws IllegalArgumentException if the name is invalid, or the value is not JSON
+	 */
+	public SignalResult signalJson(IdempotencyKey id, String name, @Nullable String json) {
+		byte[] value = Objects.requireNonNullElse(json, "null").getBytes(StandardCharsets.UTF_8);
+		return this.engine.signal(id, name, this.methods.contentOfJson(value), Fingerprint.of(List.of(value)));
 	}
 
 	@Override

@@ -10,6 +10,7 @@ import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.canonical.CanonicalJson;
 import dev.idempotent.idempotency.canonical.CanonicalValues;
 import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import dev.idempotent.idempotency.canonical.OmittedMembers;
@@ -125,6 +126,17 @@ public final class SagaMethods {
 							+ "members JSON contains and which declares what they are",
 					ex);
 		}
+	}
+
+	/**
+	 * Returns the stored form of a value of which only the JSON is known.
+	 * @throws IllegalArgumentException if it is not JSON
+	 */
+	byte[] contentOfJson(byte[] json) {
+		if (CanonicalJson.of(json) == null) {
+			throw new IllegalArgumentException("The value is not JSON");
+		}
+		return ResultCodec.ofJson(json).bytes();
 	}
 
 	/**

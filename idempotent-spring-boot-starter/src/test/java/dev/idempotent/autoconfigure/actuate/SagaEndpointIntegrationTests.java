@@ -13,6 +13,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SagaWaitingException;
 import dev.idempotent.saga.Sagas;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RunningApplication;
@@ -70,6 +71,7 @@ class SagaEndpointIntegrationTests {
 		warehouse().acceptReturns(true);
 		JdbcTemplate jdbc = application.bean(JdbcTemplate.class);
 		jdbc.update("delete from operated_saga_step");
+		jdbc.update("delete from operated_saga_signal");
 		jdbc.update("delete from operated_saga_instance");
 	}
 
@@ -93,7 +95,8 @@ class SagaEndpointIntegrationTests {
 		HttpResponse<byte[]> response = get("/" + id);
 		JsonNode answer = json(response, 200);
 		assertThat(answer.at("/saga").propertyNames()).containsExactlyInAnyOrder("id", "name", "status", "reason",
-				"undoReason", "attempts", "createdAt", "deadline", "owner", "dueIn", "haltedIn", "haltedAt");
+				"undoReason", "attempts", "createdAt", "deadline", "owner", "dueIn", "haltedIn", "haltedAt",
+				"waitsFor");
 		assertThat(answer.at("/saga/id").asString()).isEqualTo(id);
 		assertThat(answer.at("/saga/name").asString()).isEqualTo("checkout");
 		assertThat(answer.at("/saga/status").asString()).isEqualTo("HALTED");
@@ -219,6 +222,67 @@ class SagaEndpointIntegrationTests {
 		json(post(id + "/retry", ""), 200);
 		awaitStatus(id, SagaStatus.HALTED);
 		assertThat(warehouse().holds(this.order)).isTrue();
+	}
+
+	@Test
+	void showsWhatASagaWaitsFor() {
+		String id = waitForPayment(this.order);
+		JsonNode answer = json(get("/" + id), 200);
+		assertThat(answer.at("/saga/waitsFor").asString()).isEqualTo("paid");
+		assertThat(answer.at("/saga/owner").isNull()).isTrue();
+		assertThat(answer.get("meaning").asString())
+			.isEqualTo("It waits for 'paid', and goes on when that arrives or its time has passed");
+		assertThat(answer.at("/steps/2/kind").asString()).isEqualTo("SIGNAL");
+		assertThat(answer.at("/steps/2/state").asString()).isEqualTo("ACTING");
+		assertThat(json(get("/list"), 200).at("/sagas/0/waitsFor").asString()).isEqualTo("paid");
+	}
+
+	@Test
+	void sendsASignalByHand(CapturedOutput output) {
+		String id = waitForPayment(this.order);
+		json(post(id + "/signal", """
+				{"signal": "paid", "value": "{\\"amount\\": 100}", "note": "Seen on the account, ticket 43"}"""), 200);
+		awaitStatus(id, SagaStatus.COMPLETED);
+		assertThat(warehouse().log()).contains("paid 100");
+		assertThat(audited()).satisfies((event) -> {
+			assertThat(event.getType()).isEqualTo("SAGA_SIGNAL_SENT");
+			assertThat(event.getData()).containsEntry("id", id)
+				.containsEntry("signal", "paid")
+				.containsEntry("note", "Seen on the account, ticket 43")
+				.containsEntry("outcome", "DONE")
+				.doesNotContainKey("value");
+		});
+		assertThat(output)
+			.containsOnlyOnce(
+					"An operator has requested to send the signal paid to the saga " + id + " (checkout): DONE")
+			.doesNotContain("ticket 43");
+		assertThat(
+				json(post(id + "/signal", "{\"signal\":\"paid\",\"note\":\"again\"}"), 409).get("problem").asString())
+			.startsWith("The saga has ended");
+	}
+
+	@Test
+	void sendsNoSignalThatWouldHaveNoEffect() {
+		String id = waitForPayment(this.order);
+		assertThat(json(post(id + "/signal", "{\"note\":\"why\"}"), 400).get("problem").asString())
+			.isEqualTo("The request has no 'signal'");
+		assertThat(json(post(id + "/signal", "{\"signal\":\"paid\"}"), 400).get("problem").asString())
+			.isEqualTo("The request has no 'note'");
+		assertThat(
+				json(post(id + "/signal", "{\"signal\":\"paid\",\"value\":\"{\",\"note\":\"why\"}"), 400).get("problem")
+					.asString())
+			.contains("is not JSON");
+		assertThat(json(post(id + "/abort", "{\"signal\":\"paid\",\"note\":\"why\"}"), 400).get("problem").asString())
+			.contains("sends no signal");
+		String approved = "{\"signal\":\"approved\",\"value\":\"1\",\"note\":\"why\"}";
+		json(post(id + "/signal", approved), 200);
+		assertThat(json(post(id + "/signal", approved.replace('1', '2')), 409).get("problem").asString())
+			.isEqualTo("A signal of this name was sent before, and the first one counts");
+		json(post(ABSENT + "/signal", approved), 404);
+		assertThat(json(get("/" + id), 200).at("/saga/waitsFor").asString()).isEqualTo("paid");
+		json(post(id + "/abort", "{\"note\":\"not paid\"}"), 200);
+		awaitStatus(id, SagaStatus.COMPENSATED);
+		assertThat(warehouse().holds(this.order)).isFalse();
 	}
 
 	@Test
@@ -484,6 +548,14 @@ class SagaEndpointIntegrationTests {
 		assertThat(saga.get("status").asString()).isEqualTo("UP");
 		assertThat(saga.get("details").toString()).isEqualTo("{\"oldestDueAge\":\"PT0S\",\"maxDueAge\":\"PT5M\","
 				+ "\"halted\":1,\"unserved\":0,\"warning\":\"Halted sagas need an operator: see the endpoint 'saga'\"}");
+	}
+
+	/**
+	 * Starts a saga that waits for its payment.
+	 */
+	private static String waitForPayment(String order) {
+		return catchThrowableOfType(SagaWaitingException.class, () -> checkout().place(order, "transfer")).id()
+			.digest();
 	}
 
 	private String halt() {

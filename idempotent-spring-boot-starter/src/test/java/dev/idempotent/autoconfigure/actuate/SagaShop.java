@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.actuate;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -37,7 +38,7 @@ class SagaShop {
 		}
 
 		/**
-		 * Places an order, unless its card is refused.
+		 * Places an order, unless its card is refused. Waits for the payment by transfer.
 		 */
 		@Saga(name = "checkout", key = "#order")
 		public String place(String order, String card) {
@@ -46,8 +47,16 @@ class SagaShop {
 			this.saga.step("hold", String.class)
 				.compensate((hold) -> this.warehouse.takeBack(hold))
 				.run(() -> this.warehouse.hold(order));
+			if (card.equals("transfer")) {
+				Payment payment = this.saga.await("paid", Payment.class).within(Duration.ofMinutes(5));
+				this.warehouse.log("paid " + payment.amount());
+				return order;
+			}
 			this.saga.step("charge").run(() -> this.warehouse.charge(card));
 			return order;
+		}
+
+		record Payment(int amount) {
 		}
 
 	}
