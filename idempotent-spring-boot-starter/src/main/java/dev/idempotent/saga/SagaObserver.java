@@ -32,6 +32,17 @@ public interface SagaObserver {
 	}
 
 	/**
+	 * A wait of a saga has ended.
+	 * @param saga the name of the saga
+	 * @param wait the name of the wait
+	 * @param state {@link StepState#DONE} if the signal has arrived or a sleep has ended,
+	 * {@link StepState#REFUSED} if the signal did not arrive in time
+	 * @param took how long it has lasted
+	 */
+	default void waited(String saga, String wait, StepState state, Duration took) {
+	}
+
+	/**
 	 * This process has taken over a saga: its owner has died or released it, or it was
 	 * started in the background.
 	 * @param saga the name of the saga

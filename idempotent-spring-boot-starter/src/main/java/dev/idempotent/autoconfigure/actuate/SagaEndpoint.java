@@ -581,18 +581,19 @@ final class SagaEndpoint extends OperatorEndpoint {
 	 *
 	 * @param byStatus of sagas that have not ended, up to 10,000 for each status
 	 * @param exact whether there are no more
+	 * @param waiting how many wait for a signal or for some time
 	 * @param unserved how many are open and have a name that this instance has no method
 	 * for
 	 * @param oldestDueAge how long the oldest due saga has waited for an instance, in
 	 * ISO-8601 format
 	 */
-	record Numbers(Map<SagaStatus, Integer> byStatus, boolean exact, int unserved, String oldestDueAge) {
+	record Numbers(Map<SagaStatus, Integer> byStatus, boolean exact, int waiting, int unserved, String oldestDueAge) {
 
 		static Numbers of(Counts counts) {
 			Map<SagaStatus, Integer> all = new TreeMap<>();
 			List.of(SagaStatus.STARTED, SagaStatus.EXECUTING, SagaStatus.COMPENSATING, SagaStatus.HALTED)
 				.forEach((status) -> all.put(status, counts.byStatus().getOrDefault(status, 0)));
-			return new Numbers(all, counts.exact(), counts.unserved(), counts.oldestDue().toString());
+			return new Numbers(all, counts.exact(), counts.waiting(), counts.unserved(), counts.oldestDue().toString());
 		}
 
 	}

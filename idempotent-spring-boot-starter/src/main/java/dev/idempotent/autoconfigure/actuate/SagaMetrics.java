@@ -37,6 +37,8 @@ final class SagaMetrics implements SagaObserver {
 
 	private final MeterProvider<Timer> steps;
 
+	private final MeterProvider<Timer> waits;
+
 	private final MeterProvider<Counter> takenOver;
 
 	private final MeterProvider<Counter> fenced;
@@ -51,6 +53,9 @@ final class SagaMetrics implements SagaObserver {
 			.withRegistry(registry);
 		this.steps = Timer.builder("saga.step")
 			.description("Calls of the actions and compensations of steps")
+			.withRegistry(registry);
+		this.waits = Timer.builder("saga.wait")
+			.description("How long sagas have waited for signals or for some time")
 			.withRegistry(registry);
 		this.takenOver = Counter.builder("saga.taken.over")
 			.description("Sagas that this instance took over, including those that were started in the background")
@@ -75,6 +80,8 @@ final class SagaMetrics implements SagaObserver {
 					recent, SagaMetrics::open);
 			gauge(registry, "saga.halted", "Halted sagas, which need an operator, up to 10,000", recent,
 					(read) -> read.byStatus().getOrDefault(SagaStatus.HALTED, 0));
+			gauge(registry, "saga.waiting", "Sagas that wait for a signal or for some time, up to 10,000", recent,
+					Counts::waiting);
 			gauge(registry, "saga.unserved", "Open sagas that this instance has no method for", recent,
 					Counts::unserved);
 			Gauge.builder("saga.running", running, IntSupplier::getAsInt)
@@ -124,6 +131,11 @@ final class SagaMetrics implements SagaObserver {
 	public void called(String saga, String step, @Nullable StepState state, Duration took) {
 		this.steps.withTags(SAGA, saga, "step", step, "outcome", (state != null) ? value(state) : "unknown")
 			.record(took);
+	}
+
+	@Override
+	public void waited(String saga, String wait, StepState state, Duration took) {
+		this.waits.withTags(SAGA, saga, "wait", wait, "outcome", value(state)).record(took);
 	}
 
 	@Override

@@ -250,12 +250,13 @@ public interface SagaAdministration {
 	 * The sagas that are open or halted.
 	 *
 	 * @param byStatus how many have each of these statuses
+	 * @param waiting how many wait for a signal or for some time
 	 * @param unserved how many open ones have a name that is not served
 	 * @param oldestDue how long the oldest due saga has waited for an owner; zero if none
 	 * does
 	 * @param exact whether there are no more than were counted
 	 */
-	record Counts(Map<SagaStatus, Integer> byStatus, int unserved, Duration oldestDue, boolean exact) {
+	record Counts(Map<SagaStatus, Integer> byStatus, int waiting, int unserved, Duration oldestDue, boolean exact) {
 
 		/**
 		 * Copies the map.

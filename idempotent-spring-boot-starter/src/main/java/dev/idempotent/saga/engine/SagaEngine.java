@@ -282,7 +282,7 @@ public final class SagaEngine implements AutoCloseable {
 			}
 		}
 		Duration due = stored.due().isNegative() ? Duration.ZERO : stored.due();
-		if (stored.waitsFor() != null) {
+		if (stored.waitsFor() != null && !stored.isDue()) {
 			throw waiting(id, stored.waitsFor(), due);
 		}
 		if (!waits || timedOut || !pause(Math.min(POLL_MILLIS, left.toMillis()))) {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import dev.idempotent.idempotency.IdempotencyContext;
@@ -135,7 +136,7 @@ final class SagaExecution {
 
 			@Override
 			@Nullable Object read(JournalEntry ended, Type declared) {
-				return SagaExecution.this.run.resultOf(ended, declared);
+				return leaving(() -> resultOf(ended, declared));
 			}
 
 		};
@@ -157,7 +158,7 @@ final class SagaExecution {
 		if (limit.isNegative() || limit.isZero()) {
 			throw new IllegalArgumentException(described + " lasts " + limit + ", but must last longer than zero");
 		}
-		try {
+		return leaving(() -> {
 			JournalEntry recorded = recorded(name);
 			if (recorded == null) {
 				requireWithinTimeout(described, limit);
@@ -169,6 +170,15 @@ final class SagaExecution {
 			}
 			requireForward();
 			return this.run.endWait(entry, limit, expired.apply(entry));
+		});
+	}
+
+	/**
+	 * Does a part of a step or a wait, and records why the method is left, if it is.
+	 */
+	private <T extends @Nullable Object> T leaving(Supplier<T> part) {
+		try {
+			return part.get();
 		}
 		catch (RunAbortedError ex) {
 			this.left = ex;
@@ -232,22 +242,33 @@ final class SagaExecution {
 		requireUsable(call.name(), "The step '" + call.name() + "'");
 		this.acting = kind;
 		try {
-			JournalEntry recorded = recorded(call.name());
-			this.reached.add(call.name());
-			this.steps.put(call.name(), call);
-			JournalEntry entry = (recorded != null) ? settled(call, recorded, kind) : begin(call, kind);
-			if (entry.isRefused()) {
-				throw new StepRefusedException(Objects.requireNonNull(entry.reason()));
-			}
-			return this.run.resultOf(entry, call.type());
-		}
-		catch (RunAbortedError ex) {
-			this.left = ex;
-			throw ex;
+			return leaving(() -> {
+				JournalEntry recorded = recorded(call.name());
+				this.reached.add(call.name());
+				this.steps.put(call.name(), call);
+				JournalEntry entry = (recorded != null) ? settled(call, recorded, kind) : begin(call, kind);
+				if (entry.isRefused()) {
+					throw new StepRefusedException(Objects.requireNonNull(entry.reason()));
+				}
+				return resultOf(entry, call.type());
+			});
 		}
 		finally {
 			this.acting = null;
 			this.misuse = null;
+		}
+	}
+
+	/**
+	 * Reads the recorded result of a step or a wait. A method that only registers its
+	 * undo actions, and has registered all of them, does without.
+	 */
+	private @Nullable Object resultOf(JournalEntry entry, Type type) {
+		try {
+			return this.run.resultOf(entry, type);
+		}
+		catch (RunAbortedError ex) {
+			throw (this.run.isCompensating() && canUndo()) ? new RunAbortedError(Cause.COLLECTED) : ex;
 		}
 	}
 

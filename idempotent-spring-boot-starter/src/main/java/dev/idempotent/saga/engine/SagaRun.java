@@ -175,8 +175,11 @@ final class SagaRun {
 		if (end.entry() == null) {
 			throw new RunAbortedError(Cause.LOST);
 		}
-		written(this.steps, List.of(end.entry()));
-		return end.entry();
+		JournalEntry ended = end.entry();
+		written(this.steps, List.of(ended));
+		Duration took = this.journal.age(ended.name());
+		this.resources.observers().each((observer) -> observer.waited(name(), ended.name(), ended.state(), took));
+		return ended;
 	}
 
 	/**

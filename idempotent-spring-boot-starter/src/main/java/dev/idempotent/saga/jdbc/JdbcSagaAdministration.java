@@ -326,17 +326,19 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	public Counts count(Collection<String> served, int limit) {
 		return this.database.runInTransaction((sql) -> {
 			Map<SagaStatus, Integer> counts = new EnumMap<>(SagaStatus.class);
+			int waiting = 0;
 			int unserved = 0;
 			boolean exact = true;
 			for (SagaStatus status : UNENDED) {
 				Count count = count(sql, status, served, limit);
 				exact &= count.all() <= limit;
+				waiting += (status == SagaStatus.EXECUTING) ? Math.min(count.waiting(), limit) : 0;
 				unserved += status.isOpen() ? count.unserved() : 0;
 				if (count.all() > 0) {
 					counts.put(status, Math.min(count.all(), limit));
 				}
 			}
-			return new Counts(counts, unserved, oldestDue(sql), exact);
+			return new Counts(counts, waiting, unserved, oldestDue(sql), exact);
 		});
 	}
 
@@ -346,9 +348,10 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		parameters.add(status.name());
 		parameters.add(limit + 1);
 		return sql
-			.query("select count(*), sum(case when " + isServed + " then 0 else 1 end) from (select name from "
+			.query("select count(*), sum(case when owner is null and waits_for is not null then 1 else 0 end), "
+					+ "sum(case when " + isServed + " then 0 else 1 end) from (select name, owner, waits_for from "
 					+ sql.instance() + " where status = ? limit ?) counted", parameters,
-					(row, number) -> new Count(row.getInt(1), row.getInt(2)))
+					(row, number) -> new Count(row.getInt(1), row.getInt(2), row.getInt(3)))
 			.get(0);
 	}
 
@@ -438,7 +441,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 
 	}
 
-	private record Count(int all, int unserved) {
+	private record Count(int all, int waiting, int unserved) {
 	}
 
 }

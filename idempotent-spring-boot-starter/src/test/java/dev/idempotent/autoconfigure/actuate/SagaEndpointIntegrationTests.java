@@ -234,6 +234,7 @@ class SagaEndpointIntegrationTests {
 			.isEqualTo("It waits for 'paid', and goes on when that arrives or its time has passed");
 		assertThat(answer.at("/steps/2/kind").asString()).isEqualTo("SIGNAL");
 		assertThat(answer.at("/steps/2/state").asString()).isEqualTo("ACTING");
+		assertThat(json(get(""), 200).at("/sagas/waiting").asInt()).isOne();
 		assertThat(json(get("/list"), 200).at("/sagas/0/waitsFor").asString()).isEqualTo("paid");
 	}
 

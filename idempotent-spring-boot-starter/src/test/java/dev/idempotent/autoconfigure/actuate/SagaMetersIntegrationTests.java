@@ -11,10 +11,14 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 import dev.idempotent.autoconfigure.actuate.SagaShop.Checkout;
+import dev.idempotent.autoconfigure.actuate.SagaShop.Checkout.Payment;
 import dev.idempotent.autoconfigure.actuate.SagaShop.Warehouse;
 import dev.idempotent.documentation.Page;
+import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
+import dev.idempotent.saga.SagaWaitingException;
+import dev.idempotent.saga.Sagas;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -30,6 +34,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -119,6 +124,12 @@ class SagaMetersIntegrationTests {
 	@Test
 	void matchTheDocumentedMeters() {
 		checkout().place(this.order, "good");
+		IdempotencyKey waiting = catchThrowableOfType(SagaWaitingException.class,
+				() -> checkout().place(this.order + "-transfer", "transfer"))
+			.id();
+		application.bean(Sagas.class).signal(waiting, "paid", new Payment(1));
+		await()
+			.untilAsserted(() -> assertThat(count("saga.wait", "saga:checkout", "wait:paid", "outcome:done")).isOne());
 		Map<String, String> meters = application.bean(MeterRegistry.class)
 			.getMeters()
 			.stream()

@@ -76,6 +76,9 @@ public abstract class AbstractSagaSignalTests {
 		assertThat(takeOver()).isNull();
 		assertThat(operated().waitsFor()).isEqualTo("paid");
 		assertThat(operated().process()).isNull();
+		assertThat(administration().count(List.of("checkout"), 10).waiting()).isOne();
+		this.store.insert(SagaSamples.saga("checkout", SagaStatus.EXECUTING), List.of());
+		assertThat(administration().count(List.of("checkout"), 10).waiting()).isOne();
 	}
 
 	@Test

@@ -1078,7 +1078,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 
 	@Test
 	void countsWhatIsNotEnded() {
-		assertThat(administration().count(SERVED, 10)).isEqualTo(new Counts(Map.of(), 0, Duration.ZERO, true));
+		assertThat(administration().count(SERVED, 10)).isEqualTo(new Counts(Map.of(), 0, 0, Duration.ZERO, true));
 		halt(SagaStatus.COMPENSATING);
 		this.store.insert(SagaSamples.saga("unserved", SagaStatus.STARTED), List.of());
 		this.store.insert(SagaSamples.saga("unserved", SagaStatus.EXECUTING), List.of());

@@ -467,7 +467,8 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			.map((row) -> Duration.between(row.due, now()))
 			.max(Comparator.naturalOrder())
 			.orElse(Duration.ZERO);
-		return new Counts(counts, (int) unserved, oldest, exact);
+		int waiting = (int) unended.stream().filter((row) -> row.operated(now(), List.of()).waitsFor() != null).count();
+		return new Counts(counts, Math.min(waiting, limit), (int) unserved, oldest, exact);
 	}
 
 	/**
