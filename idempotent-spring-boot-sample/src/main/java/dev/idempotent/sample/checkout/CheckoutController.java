@@ -55,6 +55,34 @@ class CheckoutController {
 	}
 
 	/**
+	 * Approves a payment by invoice.
+	 */
+	@PostMapping("/{id}/approval")
+	Told approve(@PathVariable String id) {
+		get(id);
+		return new Told(this.sagas.signal(new IdempotencyKey(id), Checkout.APPROVED).name());
+	}
+
+	/**
+	 * Cancels a checkout: what it has done is undone, unless it has ended.
+	 */
+	@PostMapping("/{id}/cancellation")
+	Told cancel(@PathVariable String id) {
+		return this.sagas.cancel(new IdempotencyKey(id), "The customer has cancelled")
+			.map((status) -> new Told(status.name()))
+			.orElseThrow(UnknownCheckoutException::new);
+	}
+
+	/**
+	 * What has become of a signal or a cancellation.
+	 *
+	 * @param result the name of a {@code SignalResult} or of a {@code SagaStatus}
+	 */
+	record Told(String result) {
+
+	}
+
+	/**
 	 * The response to a checkout that is started.
 	 *
 	 * @param id the id under which it is found

@@ -16,14 +16,15 @@ import org.jspecify.annotations.Nullable;
  * @param attempts how often it was taken over without progress
  * @param createdAt when it began
  * @param deadline when it is undone unless it is complete
- * @param steps the steps that have begun
+ * @param waiting what it waits for, or {@code null}
+ * @param steps the steps and waits that have begun
  */
 record CheckoutView(String id, SagaStatus status, @Nullable String reason, int attempts, Instant createdAt,
-		Instant deadline, List<SagaSnapshot.Step> steps) {
+		Instant deadline, SagaSnapshot.@Nullable Waiting waiting, List<SagaSnapshot.Step> steps) {
 
 	static CheckoutView of(SagaSnapshot saga) {
 		return new CheckoutView(saga.id().digest(), saga.status(), saga.reason(), saga.attempts(), saga.createdAt(),
-				saga.deadline(), saga.steps());
+				saga.deadline(), saga.waiting(), saga.steps());
 	}
 
 }

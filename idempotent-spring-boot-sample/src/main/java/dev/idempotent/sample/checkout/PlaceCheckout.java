@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param userId the customer
  * @param item what is ordered
  * @param amount the quantity; the points service refuses more than 100 points
- * @param method how it is paid; the gateway declines {@code declined}
+ * @param method how it is paid; the gateway declines {@code declined}, the bank confirms
+ * a {@code transfer} later, and an {@code invoice} must be approved
  * @param crash where an instance that was started for it crashes, or {@code null} if none
  * does
  * @param delay how long each moment of the checkout takes, in milliseconds, so that it

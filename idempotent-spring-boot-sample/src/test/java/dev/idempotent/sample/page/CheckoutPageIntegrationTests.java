@@ -70,6 +70,27 @@ class CheckoutPageIntegrationTests {
 	}
 
 	@Test
+	void showsACheckoutThatWaitsForTheBank() throws IOException {
+		this.page.tryMore("saga");
+		this.page.click("wait-transfer");
+		this.page.awaitProof("wait", (text) -> text.startsWith("The checkout waits for the bank, until ")
+				&& text.endsWith("as a row without a thread or a connection: 1 order, 0 charges, 0 points."));
+		this.page.click("wait-signal");
+		this.page.awaitProof("wait",
+				("✓ ACCEPTED; then ACCEPTED, the stored response. The checkout is complete: " + ONCE)::equals);
+	}
+
+	@Test
+	void showsACheckoutThatIsCancelledWhileItWaits() throws IOException {
+		this.page.tryMore("saga");
+		this.page.click("wait-invoice");
+		this.page.awaitProof("wait", (text) -> text.startsWith("The checkout waits for an approval, until "));
+		this.page.click("wait-cancel");
+		this.page.awaitProof("wait", ("✓ Cancelled: COMPENSATING. The checkout is undone: "
+				+ "0 orders, 1 rejected order, 0 charges, 0 points.")::equals);
+	}
+
+	@Test
 	void showsThatAnotherProcessFinishesWhatACrashedOneHasBegun() throws IOException {
 		this.page.click("check-out");
 		awaitCrash(this.page);
