@@ -95,4 +95,22 @@ public interface SagaSteps {
 	 */
 	void sleep(String name, Duration time);
 
+	/**
+	 * Distinguishes sagas that have reached this place in an earlier version of the
+	 * method from those that reach it now, so that open sagas keep their steps: {@code if
+	 * (saga.version("two seats", 1) >= 1) { … } else { … }}. The result is recorded, and
+	 * every run of the method gets the same one.
+	 * @param change the name of the change, unique among the steps and waits of the saga;
+	 * at most 100 characters
+	 * @param current the number of the present version of the method, from 1
+	 * @return that number for a saga that reaches this place for the first time, what is
+	 * recorded for one that has reached it before, and 0 for one that has gone on from
+	 * this place in a version without this call
+	 * @throws IllegalArgumentException if the name is blank or too long, or the number is
+	 * not positive
+	 * @throws IllegalStateException if the calling thread does not run a saga, or the
+	 * saga already has a step or a wait of this name
+	 */
+	int version(String change, int current);
+
 }

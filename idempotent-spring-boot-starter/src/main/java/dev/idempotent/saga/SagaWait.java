@@ -24,7 +24,7 @@ public interface SagaWait<R extends @Nullable Object> {
 	 * Waits for the signal. If it does not arrive in time, the saga is undone unless the
 	 * method catches the exception.
 	 * @param limit how long, at most the {@linkplain Saga#timeout() timeout} of the saga
-	 * @return the value of the signal; {@code null} if it has none
+	 * @return the value of the signal; {@code null} if the wait has no type
 	 * @throws StepRefusedException if the signal did not arrive in time
 	 * @throws IllegalArgumentException if the limit is not positive, or longer than the
 	 * timeout of the saga
@@ -34,7 +34,8 @@ public interface SagaWait<R extends @Nullable Object> {
 	/**
 	 * Waits for the signal, and goes on without it if it does not arrive in time.
 	 * @param limit how long, at most the {@linkplain Saga#timeout() timeout} of the saga
-	 * @return the value of the signal; empty if it has none or did not arrive in time
+	 * @return the value of the signal; empty if it did not arrive in time
+	 * @throws IllegalStateException if the wait has no type
 	 * @throws IllegalArgumentException if the limit is not positive, or longer than the
 	 * timeout of the saga
 	 */

@@ -6,10 +6,16 @@ package dev.idempotent.saga;
 public enum SignalResult {
 
 	/**
-	 * It is kept: the saga receives it now, or when it waits for it. If the transaction
-	 * of the sender is rolled back, it was not sent.
+	 * It is kept: the saga receives it now, or when it waits for it, unless the saga is
+	 * undone first. If the transaction of the sender is rolled back, it was not sent.
 	 */
 	ACCEPTED,
+
+	/**
+	 * It is kept, but there is no such saga yet: one that is started within
+	 * {@code idempotent.saga.retention} receives it.
+	 */
+	EARLY,
 
 	/**
 	 * An equal signal of this name was accepted before. Nothing has changed.

@@ -272,6 +272,12 @@ final class SagaEndpoint extends OperatorEndpoint {
 	private void signal(IdempotencyKey id, String signal, @Nullable String value, String note,
 			SecurityContext security) {
 		OperatedSaga saga = requireForward(id);
+		if (!signal.equals(saga.waitsFor())) {
+			throw conflict("The saga does not wait for this signal",
+					(saga.waitsFor() != null)
+							? "Set 'signal' to '" + saga.waitsFor() + "', or wait until it waits for it"
+							: "Wait until it waits for a signal");
+		}
 		SignalResult result;
 		try {
 			result = this.calls.get().signalJson(id, signal, value);
@@ -286,8 +292,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 		}
 		if (result == SignalResult.TOO_LATE) {
 			requireForward(id);
-			throw conflict("The saga does not wait for this signal any more",
-					"Look at the saga: it has gone on without it");
+			throw conflict("The saga does not wait for this signal any more", "Look at the saga again");
 		}
 		if (result != SignalResult.ACCEPTED) {
 			throw conflict("A signal of this name was sent before, and the first one counts",

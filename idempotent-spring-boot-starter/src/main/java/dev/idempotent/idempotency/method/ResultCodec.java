@@ -282,6 +282,29 @@ public final class ResultCodec {
 		}
 	}
 
+	/**
+	 * Decodes a value that another application may have sent, with members that the type
+	 * does not have.
+	 * @param stored the stored form
+	 * @return the value; {@code null} if there is none
+	 * @throws IdempotencyResultException if it cannot be read as the type
+	 */
+	public @Nullable Object decodePart(StoredResponse stored) {
+		byte[] bytes = stored.bytes();
+		if (isVoid()) {
+			return null;
+		}
+		if (bytes.length == 0 || bytes[0] != FORMAT) {
+			throw unreadable(null);
+		}
+		try {
+			return this.json.readPart(Arrays.copyOfRange(bytes, 1, bytes.length));
+		}
+		catch (JacksonException ex) {
+			throw unreadable(ex);
+		}
+	}
+
 	private IdempotencyResultException unreadable(@Nullable Exception cause) {
 		return new IdempotencyResultException("The work of " + this.described
 				+ " has been done under this key, but its stored result cannot be read as " + this.type.toCanonical()

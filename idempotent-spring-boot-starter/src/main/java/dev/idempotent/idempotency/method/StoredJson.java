@@ -162,6 +162,17 @@ public final class StoredJson {
 		return value;
 	}
 
+	/**
+	 * Reads a value that another application may have written, with members that the type
+	 * does not have.
+	 * @param stored its JSON
+	 * @return the value
+	 * @throws tools.jackson.core.JacksonException if it cannot be read as the type
+	 */
+	public @Nullable Object readPart(byte[] stored) {
+		return read(stored, new Unread());
+	}
+
 	private @Nullable Object read(byte[] stored, Unread unread) {
 		return this.json.readerFor(this.type).withHandler(unread).readValue(stored);
 	}

@@ -286,14 +286,14 @@ final class CalledStep {
 	}
 
 	/**
-	 * Records that the undo is called, unless that is recorded. If the action is not
-	 * known to be done, the service must still remember the key of the action, too.
+	 * Records that the undo is called, unless that is recorded. If the outcome of the
+	 * action is unknown, the service must still remember the key of the action, too.
 	 */
 	private JournalEntry beginUndo(JournalEntry entry) {
 		if (this.call.isAtMostOnce() && entry.kind() == StepKind.COMPENSATED_CALL) {
 			return beginOnlyUndo(entry);
 		}
-		if (!entry.isDone()) {
+		if (entry.isUnknown()) {
 			requireRemembered(entry, this.run.journal().age(entry.name()));
 		}
 		if (entry.state() == StepState.COMPENSATING) {

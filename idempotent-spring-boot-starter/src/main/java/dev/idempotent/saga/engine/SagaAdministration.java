@@ -55,8 +55,8 @@ public interface SagaAdministration {
 	boolean retry(SagaOwner halted);
 
 	/**
-	 * Undoes a saga that is run, or was halted while it was run. Its deadline becomes the
-	 * time of its beginning, so that either its end as completed or the abort has an
+	 * Undoes a saga that is run, or was halted while it was run. Its deadline becomes a
+	 * time that is long ago, so that either its end as completed or the abort has an
 	 * effect, and its owner writes nothing more. Any instance that has a method of its
 	 * name undoes it at once.
 	 * @param id the id

@@ -76,6 +76,17 @@ public interface SagaDefinition {
 	@Nullable Object readStepResult(Type type, byte[] stored);
 
 	/**
+	 * Reads the value of a signal, which may have members that the type does not have.
+	 * @param type the type of the wait
+	 * @param stored the stored form
+	 * @return the value; {@code null} if it has none
+	 * @throws UnreadableException if it cannot be read as the type
+	 */
+	default @Nullable Object readSignal(Type type, byte[] stored) {
+		return readStepResult(type, stored);
+	}
+
+	/**
 	 * Returns whether a text is JSON and has a value that is not null at a place.
 	 * @param json any text
 	 * @param pointer a JSON pointer

@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -372,13 +373,20 @@ public final class SagaEngine implements AutoCloseable {
 	 * @param reason why
 	 * @return {@link SagaStatus#COMPENSATING} if it will be undone; otherwise the status
 	 * in which it remains; empty if there is no such saga
+	 * @throws IdempotencyPendingException if a step is in a transaction for too long
 	 * @throws IllegalStateException if the transaction cannot be observed any more
 	 */
 	public Optional<SagaStatus> cancel(IdempotencyKey id, String reason) {
 		String stored = CANCELLED + reason;
 		WokenSagas woken = WokenSagas.ofTransaction("A saga is cancelled", this::wake);
-		Cancellation cancellation = (woken != null) ? this.resources.store().cancelInTransaction(id, stored)
-				: this.resources.store().cancel(id, stored);
+		Cancellation cancellation;
+		try {
+			cancellation = (woken != null) ? this.resources.store().cancelInTransaction(id, stored)
+					: this.resources.store().cancel(id, stored);
+		}
+		catch (PessimisticLockingFailureException ex) {
+			throw new IdempotencyPendingException(id, this.resources.settings().lease());
+		}
 		if (cancellation.woken() != null && woken != null) {
 			woken.add(cancellation.woken(), id);
 		}

@@ -130,13 +130,13 @@ final class SagaExecution {
 
 			@Override
 			JournalEntry await(Duration limit) {
-				return endWait(name, described, StepKind.SIGNAL, limit,
+				return endWait(name, described, StepKind.SIGNAL, type, limit,
 						(entry) -> entry.refused("The signal '" + name + "' did not arrive within " + limit));
 			}
 
 			@Override
 			@Nullable Object read(JournalEntry ended, Type declared) {
-				return leaving(() -> resultOf(ended, declared));
+				return leaving(() -> reading(() -> SagaExecution.this.run.signalOf(ended, declared)));
 			}
 
 		};
@@ -145,23 +145,51 @@ final class SagaExecution {
 	private void sleep(String name, Duration time) {
 		String described = "The sleep '" + name + "'";
 		created(name, described, "");
-		JournalEntry unused = endWait(name, described, StepKind.SLEEP, time, this.run::slept);
+		JournalEntry unused = endWait(name, described, StepKind.SLEEP, Void.class, time, this.run::slept);
+	}
+
+	/**
+	 * Returns the version that is recorded in this place, or 0 if a step is: then the
+	 * saga has gone on from here in a version of the method that did not ask.
+	 */
+	private int version(String change, int current) {
+		String described = "The version of '" + change + "'";
+		if (current < 1) {
+			throw new IllegalArgumentException(described + " is " + current + ", but must be at least 1");
+		}
+		created(change, described, "");
+		requireUsable(change, described);
+		return leaving(() -> {
+			JournalEntry recorded = this.run.journal().at(this.reached.size() + 1);
+			if (recorded != null && !recorded.name().equals(change)) {
+				this.created.remove(change);
+				return 0;
+			}
+			JournalEntry entry = (recorded != null) ? requireKind(recorded, StepKind.VERSION)
+					: beginVersion(change, current);
+			this.reached.add(change);
+			return (Integer) Objects.requireNonNull(reading(() -> this.run.resultOf(entry, Integer.class)));
+		});
+	}
+
+	private JournalEntry beginVersion(String change, int current) {
+		requireForward();
+		JournalEntry entry = this.run.journal().begin(change, StepKind.VERSION);
+		return this.run.journal().keep(this.run.done(entry, Integer.class, current));
 	}
 
 	/**
 	 * Waits, or returns what is recorded of a wait.
 	 * @throws RunAbortedError if the method cannot continue now
 	 */
-	private JournalEntry endWait(String name, String described, StepKind kind, Duration limit,
+	private JournalEntry endWait(String name, String described, StepKind kind, Type type, Duration limit,
 			UnaryOperator<JournalEntry> expired) {
 		requireUsable(name, described);
-		if (limit.isNegative() || limit.isZero()) {
-			throw new IllegalArgumentException(described + " lasts " + limit + ", but must last longer than zero");
-		}
 		return leaving(() -> {
 			JournalEntry recorded = recorded(name);
 			if (recorded == null) {
-				requireWithinTimeout(described, limit);
+				requireValid(described, limit);
+				requireRecordable(name, type);
 			}
 			this.reached.add(name);
 			JournalEntry entry = (recorded != null) ? requireKind(recorded, kind) : beginWait(name, kind);
@@ -194,7 +222,10 @@ final class SagaExecution {
 		return entry;
 	}
 
-	private void requireWithinTimeout(String described, Duration limit) {
+	private void requireValid(String described, Duration limit) {
+		if (limit.isNegative() || limit.isZero()) {
+			throw new IllegalArgumentException(described + " lasts " + limit + ", but must last longer than zero");
+		}
 		Duration timeout = this.run.definition().timeout();
 		if (limit.compareTo(timeout) > 0) {
 			throw new IllegalArgumentException(described + " may last " + limit + ", but the saga " + this.run.name()
@@ -250,7 +281,7 @@ final class SagaExecution {
 				if (entry.isRefused()) {
 					throw new StepRefusedException(Objects.requireNonNull(entry.reason()));
 				}
-				return resultOf(entry, call.type());
+				return reading(() -> this.run.resultOf(entry, call.type()));
 			});
 		}
 		finally {
@@ -263,9 +294,9 @@ final class SagaExecution {
 	 * Reads the recorded result of a step or a wait. A method that only registers its
 	 * undo actions, and has registered all of them, does without.
 	 */
-	private @Nullable Object resultOf(JournalEntry entry, Type type) {
+	private @Nullable Object reading(Supplier<? extends @Nullable Object> recorded) {
 		try {
-			return this.run.resultOf(entry, type);
+			return recorded.get();
 		}
 		catch (RunAbortedError ex) {
 			throw (this.run.isCompensating() && canUndo()) ? new RunAbortedError(Cause.COLLECTED) : ex;
@@ -330,7 +361,7 @@ final class SagaExecution {
 	private JournalEntry begin(StepDefinition<?> call, StepKind kind) {
 		requireForward();
 		requireRunning();
-		requireRecordable(call);
+		requireRecordable(call.name(), call.type());
 		JournalEntry entry = this.run.journal().begin(call.name(), kind);
 		return kind.isTransactional() ? new TransactionalStep(this.run, call).act(entry)
 				: new CalledStep(this.run, call).begin(entry);
@@ -340,9 +371,9 @@ final class SagaExecution {
 	 * Requires that the result can be recorded. Of an exception of the saga, its class
 	 * alone is recorded.
 	 */
-	private void requireRecordable(StepDefinition<?> call) {
+	private void requireRecordable(String step, Type type) {
 		try {
-			this.run.definition().requireStepResult(call.name(), call.type());
+			this.run.definition().requireStepResult(step, type);
 		}
 		catch (IllegalArgumentException ex) {
 			logger.error("The saga {} has a step that cannot be run", this.run.name(), ex);
@@ -510,6 +541,11 @@ final class SagaExecution {
 		@Override
 		public void sleep(String name, Duration time) {
 			current("The sleep '" + name + "' was used", name).sleep(name, time);
+		}
+
+		@Override
+		public int version(String change, int current) {
+			return current("The version of '" + change + "' was asked for", change).version(change, current);
 		}
 
 		private static <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {

@@ -161,17 +161,20 @@ final class SagaRun {
 	 */
 	JournalEntry endWait(JournalEntry entry, Duration limit, JournalEntry expired) {
 		WaitEnd end;
+		// Whoever takes the saga over after its release may be faster than this thread.
+		this.waiting = true;
 		try {
 			end = store().endWait(this.owner, this.steps, new Wait(entry, limit, expired), lease());
 		}
 		catch (RuntimeException ex) {
+			this.waiting = false;
 			suspectWrite();
 			throw new RunAbortedError(Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
 		}
 		if (end.due() != null) {
-			this.waiting = true;
 			throw RunAbortedError.waiting(entry.name(), end.due());
 		}
+		this.waiting = false;
 		if (end.entry() == null) {
 			throw new RunAbortedError(Cause.LOST);
 		}
@@ -183,7 +186,8 @@ final class SagaRun {
 	}
 
 	/**
-	 * Whether the saga was released until a wait ends, so that another run may have it.
+	 * Whether the saga is or was released until a wait ends, so that another run may have
+	 * it.
 	 */
 	boolean isWaiting() {
 		return this.waiting;
@@ -322,6 +326,27 @@ final class SagaRun {
 		catch (SagaDefinition.UnreadableException ex) {
 			throw new RunAbortedError(Cause.UNFIT,
 					"The result of the step '" + entry.name() + "' cannot be read by this version of the application",
+					ex);
+		}
+	}
+
+	/**
+	 * Reads the value of a signal that has arrived.
+	 * @throws RunAbortedError if it cannot be read, or has none although its wait has a
+	 * type
+	 */
+	@Nullable Object signalOf(JournalEntry entry, Type type) {
+		try {
+			Object value = this.definition.readSignal(type, this.resources.values()
+				.unseal(Objects.requireNonNull(entry.result()), id(), Values.resultOf(entry.name())));
+			if (value == null && type != Void.class) {
+				throw new SagaDefinition.UnreadableException("The signal has no value", null);
+			}
+			return value;
+		}
+		catch (SagaDefinition.UnreadableException ex) {
+			throw new RunAbortedError(Cause.UNFIT, "The value of the signal '" + entry.name()
+					+ "' is missing or cannot be read as " + type.getTypeName() + " by this version of the application",
 					ex);
 		}
 	}

@@ -268,12 +268,16 @@ final class SagaRunner {
 	}
 
 	/**
-	 * Halts the saga for an operator.
+	 * Halts the saga for an operator, unless its deadline has passed while it was run:
+	 * then it is undone.
 	 */
 	private RunEnd halt(String reason) {
 		try {
-			if (this.run.presence() == Presence.ABSENT || !change(SagaStatus.HALTED, null, reason, Duration.ZERO)) {
+			if (this.run.presence() == Presence.ABSENT) {
 				return RunEnd.of(Kind.LOST);
+			}
+			if (!change(SagaStatus.HALTED, null, reason, Duration.ZERO)) {
+				return lost();
 			}
 		}
 		catch (RunAbortedError ex) {

@@ -189,9 +189,9 @@ public interface SagaStore {
 	SignalReceipt signalInTransaction(Signal signal);
 
 	/**
-	 * Cancels a saga that is run, or was halted while it was run: its deadline becomes
-	 * the time of its beginning. Makes it due unless it has an owner, who finds out at
-	 * the next write. Waits for a step that runs in a transaction.
+	 * Cancels a saga that is run, or was halted while it was run: its deadline becomes a
+	 * time that is long ago. Makes it due unless it has an owner, who finds out at the
+	 * next write. Waits for a step that runs in a transaction.
 	 * @param id the id
 	 * @param reason why it is undone
 	 * @return what has become of it
@@ -240,7 +240,7 @@ public interface SagaStore {
 	 * A change of the status of a saga.
 	 *
 	 * @param from the expected status; only before the deadline if it is
-	 * {@link SagaStatus#EXECUTING} and the new one is {@link SagaStatus#COMPLETED}
+	 * {@link SagaStatus#EXECUTING} and the new one is not {@link SagaStatus#COMPENSATING}
 	 * @param to the new status; an end removes the arguments and the results of steps
 	 * @param result the result of a completed saga, or {@code null}
 	 * @param reason why it is undone or halted, or {@code null} to leave it unchanged
@@ -536,7 +536,7 @@ public interface SagaStore {
 		public static final String ONCE_RETRIED = "once retried";
 
 		private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name(),
-				StepKind.SIGNAL.name(), StepKind.SLEEP.name());
+				StepKind.SIGNAL.name(), StepKind.SLEEP.name(), StepKind.VERSION.name());
 
 		private static final Set<String> UNDONE = Set.of(StepState.COMPENSATED.name(), StepState.SKIPPED.name());
 
@@ -650,7 +650,12 @@ public interface SagaStore {
 		/**
 		 * Waits for some time.
 		 */
-		SLEEP;
+		SLEEP,
+
+		/**
+		 * Records the version of the method that has reached its place.
+		 */
+		VERSION;
 
 		boolean isTransactional() {
 			return this == TRANSACTION || this == COMPENSATED_TRANSACTION;

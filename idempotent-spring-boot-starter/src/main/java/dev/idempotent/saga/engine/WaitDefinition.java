@@ -34,6 +34,10 @@ abstract class WaitDefinition<R extends @Nullable Object> implements SagaWait<R>
 
 	@Override
 	public Optional<R> orEmptyAfter(Duration limit) {
+		if (this.type == Void.class) {
+			throw new IllegalStateException("The wait for the signal '" + this.name
+					+ "' has no type, so that its value is always empty: use arrivesWithin, or state the type of the value");
+		}
 		JournalEntry ended = await(limit);
 		return ended.isRefused() ? Optional.empty() : Optional.ofNullable(value(ended));
 	}

@@ -42,7 +42,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	/**
 	 * The condition that a step must be undone before its saga is compensated.
 	 */
-	private static final String IS_TO_UNDO = "kind not in ('TRANSACTION', 'CALL', 'SIGNAL', 'SLEEP') and state not in ('COMPENSATED', "
+	private static final String IS_TO_UNDO = "kind not in ('TRANSACTION', 'CALL', 'SIGNAL', 'SLEEP', 'VERSION') and state not in ('COMPENSATED', "
 			+ "'SKIPPED') and (reason is null or kind = 'CANCELLED_CALL')";
 
 	private final SagaDatabase database;
@@ -101,7 +101,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 
 	/**
 	 * A halted saga has no owner. The owner of another one cannot write after the
-	 * deadline, which becomes the time of its beginning: a write that waits for this
+	 * deadline, which becomes a time that is long ago: a write that waits for this
 	 * transaction may have read the clock before. A step in a transaction has locked the
 	 * row, and may take long.
 	 */
@@ -123,9 +123,9 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 							+ " where id = ? and status = 'HALTED' and halted_in = 'EXECUTING'",
 					reason, id.digest()) == 1;
 			return halted || sql.update(
-					"update " + sql.instance() + " set deadline = created_at, due_at = " + now
-							+ ", reason = ? where id = ? and status in ('STARTED', 'EXECUTING')",
-					reason, id.digest()) == 1;
+					"update " + sql.instance() + " set deadline = " + sql.database().millisFromNow() + ", due_at = "
+							+ now + ", reason = ? where id = ? and status in ('STARTED', 'EXECUTING')",
+					-SagaSignals.LONG_AGO.toMillis(), reason, id.digest()) == 1;
 		});
 	}
 

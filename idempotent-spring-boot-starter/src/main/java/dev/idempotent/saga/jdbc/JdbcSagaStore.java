@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -47,6 +48,8 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 public final class JdbcSagaStore implements SagaStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcSagaStore.class);
+
+	private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
 	private static final String HAS_STATUS = "epoch = ? and " + SagaSql.UNINDEXED_STATUS + " = ?";
 
@@ -284,7 +287,7 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	private static Update update(SagaSql sql, SagaOwner owner, StatusChange change) {
-		boolean inTime = change.from() == SagaStatus.EXECUTING && change.to() == SagaStatus.COMPLETED;
+		boolean inTime = change.from() == SagaStatus.EXECUTING && change.to() != SagaStatus.COMPENSATING;
 		String condition = HAS_STATUS + (inTime ? " and deadline > " + sql.database().now() : "");
 		List<Object> operands = List.<Object>of(owner.epoch(), change.from().name());
 		String reason = SagaStore.text(change.reason());
@@ -359,12 +362,23 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public WaitEnd endWait(SagaOwner owner, int steps, Wait wait, Duration lease) {
-		return this.database.runInTransaction((sql) -> new SagaSignals(sql).endWait(owner, steps, wait, lease));
+		return limited((signals) -> signals.endWait(owner, steps, wait, lease));
+	}
+
+	/**
+	 * A connection would otherwise wait as long as the transaction of a sender or a step
+	 * is open.
+	 */
+	private <T> T limited(Function<SagaSignals, T> work) {
+		return this.database.runInTransaction((sql) -> {
+			sql.limitWaits(LONGEST_WAIT);
+			return work.apply(new SagaSignals(sql));
+		});
 	}
 
 	@Override
 	public SignalReceipt signal(Signal signal) {
-		return this.database.runInTransaction((sql) -> new SagaSignals(sql).signal(signal));
+		return limited((signals) -> signals.signal(signal));
 	}
 
 	@Override
@@ -374,7 +388,7 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public Cancellation cancel(IdempotencyKey id, String reason) {
-		return this.database.runInTransaction((sql) -> new SagaSignals(sql).cancel(id, reason));
+		return limited((signals) -> signals.cancel(id, reason));
 	}
 
 	@Override

@@ -24,6 +24,8 @@ import dev.idempotent.saga.engine.SagaStore.Wait;
 import dev.idempotent.saga.engine.SagaStore.WaitEnd;
 import dev.idempotent.saga.jdbc.SagaWrites.Update;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DuplicateKeyException;
 
@@ -47,6 +49,19 @@ final class SagaSignals {
 
 	private final Database database;
 
+	/**
+	 * How many names of signals that nobody has read are told.
+	 */
+	private static final int MOST_UNREAD = 5;
+
+	/**
+	 * How long before now the deadline of a cancelled saga is: longer than a write may
+	 * wait for a lock after it has read the clock, and than clocks of servers differ.
+	 */
+	static final Duration LONG_AGO = Duration.ofDays(1);
+
+	private static final Logger logger = LoggerFactory.getLogger(SagaSignals.class);
+
 	SagaSignals(SagaSql sql) {
 		this.sql = sql;
 		this.database = sql.database();
@@ -56,16 +71,17 @@ final class SagaSignals {
 	 * Ends a wait, or releases the saga until it ends.
 	 */
 	WaitEnd endWait(SagaOwner owner, int steps, Wait wait, Duration lease) {
-		Row row = wait.isForSignal() ? lock(owner.id(), wait.entry().name(), lease) : null;
+		Row row = wait.isForSignal() ? lock(owner.id(), wait.entry().name(), kept(wait)) : null;
 		byte[] content = (row != null && row.state() == State.RECEIVED && row.isOf(owner.generation())) ? row.content()
 				: null;
 		Duration left = wait.limit().minus(age(owner.id(), wait.entry().number()));
 		if (content == null && left.compareTo(Duration.ZERO) > 0) {
-			return release(owner, steps, wait, left, lease);
+			return release(owner, steps, wait, left);
 		}
 		JournalEntry ended = (content != null) ? wait.arrived(content) : wait.expiredBeside(unread(owner));
 		boolean written = new SagaWrites(this.sql).write(
-				new Update(owner.id(), "steps = ?, attempts = 0, waits_for = null, due_at = " + this.sql.lease(),
+				new Update(owner.id(),
+						"steps = ?, attempts = 0, unfit = 0, waits_for = null, due_at = " + this.sql.lease(),
 						List.<Object>of(steps, lease.toMillis()), isRun(), List.<Object>of(owner.epoch(), steps)),
 				List.of(ended));
 		if (!written) {
@@ -73,24 +89,38 @@ final class SagaSignals {
 		}
 		if (row != null) {
 			update(owner.id(), wait.entry().name(), (content != null) ? State.READ : State.EXPIRED, null,
-					row.fingerprint(), owner.generation(), lease);
+					row.fingerprint(), owner.generation(), kept(wait));
 		}
 		return new WaitEnd(ended, null);
 	}
 
-	private WaitEnd release(SagaOwner owner, int steps, Wait wait, Duration left, Duration lease) {
+	private WaitEnd release(SagaOwner owner, int steps, Wait wait, Duration left) {
 		String name = wait.entry().name();
 		boolean released = new SagaWrites(this.sql).write(
-				new Update(owner.id(), "owner = null, attempts = 0, waits_for = ?, due_at = " + this.sql.lease(),
+				new Update(owner.id(),
+						"owner = null, attempts = 0, unfit = 0, waits_for = ?, due_at = " + this.sql.lease(),
 						List.<Object>of(name, left.toMillis()), isRun(), List.<Object>of(owner.epoch(), steps)),
 				List.of());
 		if (!released) {
 			return WaitEnd.LOST;
 		}
 		if (wait.isForSignal()) {
-			update(owner.id(), name, State.AWAITED, null, null, owner.generation(), lease);
+			update(owner.id(), name, State.AWAITED, null, null, owner.generation(), kept(wait));
 		}
-		return new WaitEnd(null, left);
+		Duration due = this.sql
+			.queryById(
+					"select " + this.database.microsUntil("due_at") + " from " + this.sql.instance() + " where id = ?",
+					List.of(owner.id().digest()), (row, number) -> Duration.of(row.getLong(1), ChronoUnit.MICROS))
+			.get(0);
+		return new WaitEnd(null, due);
+	}
+
+	/**
+	 * The row of a signal is deleted with its saga, and looked at before only if the saga
+	 * does not exist.
+	 */
+	private static Duration kept(Wait wait) {
+		return wait.limit().plus(LONG_AGO);
 	}
 
 	private String isRun() {
@@ -109,29 +139,41 @@ final class SagaSignals {
 
 	private List<String> unread(SagaOwner owner) {
 		return this.sql.queryById("select name from " + this.sql.signal()
-				+ " where saga_id = ? and state = 'RECEIVED' and (generation is null or generation = ?) order by name",
-				List.<Object>of(owner.id().digest(), owner.generation()), (row, number) -> row.getString(1));
+				+ " where saga_id = ? and state = 'RECEIVED' and (generation is null or generation = ?) order by name limit "
+				+ MOST_UNREAD, List.<Object>of(owner.id().digest(), owner.generation()),
+				(row, number) -> row.getString(1));
 	}
 
 	/**
 	 * Keeps a signal, and makes the saga due if it waits for it.
 	 */
 	SignalReceipt signal(Signal signal) {
+		Target before = target(signal.saga());
+		Row row = (before != null && before.isLate()) ? find(signal.saga(), signal.name(), "")
+				: lock(signal.saga(), signal.name(), signal.retention());
+		// What was read before the lock may be older than what the lock has waited for.
 		Target target = target(signal.saga());
 		Long generation = (target != null) ? target.generation() : null;
-		boolean late = target != null && target.isLate();
-		Row row = late ? find(signal.saga(), signal.name()) : lock(signal.saga(), signal.name(), signal.retention());
 		if (row != null && row.isSent() && row.isOf(generation)) {
 			boolean differs = signal.fingerprint().contradicts(Objects.requireNonNull(row.fingerprint()));
 			return new SignalReceipt(differs ? SignalResult.DIFFERENT : SignalResult.DUPLICATE, null);
 		}
-		if (late || row == null || (row.state() == State.EXPIRED && row.isOf(generation))) {
+		if (row == null || isLate(target) || (row.state() == State.EXPIRED && row.isOf(generation))) {
+			return new SignalReceipt(SignalResult.TOO_LATE, null);
+		}
+		boolean woken = row.state() == State.AWAITED && wake(signal.saga());
+		if (row.state() == State.AWAITED && !woken && isLate(target(signal.saga()))) {
 			return new SignalReceipt(SignalResult.TOO_LATE, null);
 		}
 		update(signal.saga(), signal.name(), State.RECEIVED, signal.content(), signal.fingerprint(),
 				(generation != null) ? generation : row.generation(), signal.retention());
-		boolean woken = row.state() == State.AWAITED && wake(signal.saga());
-		return new SignalReceipt(SignalResult.ACCEPTED, (woken && target != null) ? target.name() : null);
+		boolean exists = target != null || row.state() == State.AWAITED;
+		return new SignalReceipt(exists ? SignalResult.ACCEPTED : SignalResult.EARLY,
+				(woken && target != null) ? target.name() : null);
+	}
+
+	private static boolean isLate(@Nullable Target target) {
+		return target != null && target.isLate();
 	}
 
 	/**
@@ -139,51 +181,56 @@ final class SagaSignals {
 	 * transaction.
 	 */
 	private boolean wake(IdempotencyKey saga) {
-		return this.sql.updateById(
-				"update " + this.sql.instance() + " set due_at = " + this.database.now()
-						+ " where id = ? and owner is null and " + SagaSql.UNINDEXED_STATUS + " = 'EXECUTING'",
-				List.of(saga.digest())) == 1;
+		return this.sql.updateById("update " + this.sql.instance() + " set due_at = " + this.database.now()
+				+ " where id = ? and owner is null and " + SagaSql.UNINDEXED_STATUS + " = 'EXECUTING' and deadline > "
+				+ this.database.now(), List.of(saga.digest())) == 1;
 	}
 
 	/**
-	 * Cancels a saga that has neither ended nor been undone. Its deadline becomes the
-	 * time of its beginning, so that no write of its owner meets it: one that waits for
-	 * this transaction may have read the clock before.
+	 * Cancels a saga that has neither ended nor been undone. Its deadline becomes a time
+	 * that is long ago, so that no write of its owner meets it: one that waits for this
+	 * transaction may have read the clock before.
 	 */
 	Cancellation cancel(IdempotencyKey saga, String reason) {
-		Target target = this.sql
-			.queryById(
-					Target.SELECT + microsUntilDeadline() + " from " + this.sql.instance() + " where id = ? for update",
-					List.of(saga.digest()), Target::new)
-			.stream()
-			.findFirst()
-			.orElse(null);
+		// MySQL would lock the place of a saga that does not exist.
+		Target target = (target(saga) != null) ? target(saga, " for update") : null;
 		if (target == null) {
 			return new Cancellation(null, null);
 		}
-		if (target.isLate()) {
-			boolean runs = target.status() == SagaStatus.EXECUTING || target.status() == SagaStatus.STARTED;
-			return new Cancellation(runs ? SagaStatus.COMPENSATING : target.status(), null);
-		}
 		String now = this.database.now();
-		List<@Nullable Object> parameters = Arrays.asList(SagaStore.text(reason), saga.digest());
-		if (target.status() == SagaStatus.HALTED) {
+		if (target.status() == SagaStatus.HALTED && target.haltedIn() == SagaStatus.EXECUTING) {
 			this.sql.updateById("update " + this.sql.instance()
-					+ " set status = 'COMPENSATING', halted_in = null, halt_reason = null, reason = ?, owner = null, "
-					+ "attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + now + " where id = ?", parameters);
+					+ " set status = 'COMPENSATING', halted_in = null, halt_reason = null, "
+					+ "reason = ?, owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + now
+					+ " where id = ?", Arrays.<@Nullable Object>asList(SagaStore.text(reason), saga.digest()));
+		}
+		else if (target.status() == SagaStatus.STARTED || target.status() == SagaStatus.EXECUTING) {
+			this.sql.updateById(
+					"update " + this.sql.instance() + " set reason = case when deadline > " + now
+							+ " then ? else reason end, due_at = case when owner is null or status = 'STARTED' then "
+							+ now + " else due_at end, deadline = " + this.database.millisFromNow() + " where id = ?",
+					Arrays.<@Nullable Object>asList(SagaStore.text(reason), -LONG_AGO.toMillis(), saga.digest()));
 		}
 		else {
-			this.sql.updateById(
-					"update " + this.sql.instance() + " set reason = ?, due_at = case when owner is null or "
-							+ "status = 'STARTED' then " + now + " else due_at end, deadline = created_at where id = ?",
-					parameters);
+			return new Cancellation(target.status(), null);
 		}
 		return new Cancellation(SagaStatus.COMPENSATING, target.name());
 	}
 
+	/**
+	 * Finds the saga of a signal as it is now. The snapshot of a transaction of MySQL may
+	 * be older; it counts only for a saga that a transaction of its own has locked.
+	 */
 	private @Nullable Target target(IdempotencyKey saga) {
+		Target snapshot = target(saga, "");
+		Target current = (this.database == Database.MYSQL && snapshot != null) ? target(saga, " for update skip locked")
+				: null;
+		return (current != null) ? current : snapshot;
+	}
+
+	private @Nullable Target target(IdempotencyKey saga, String lock) {
 		return this.sql
-			.queryById(Target.SELECT + microsUntilDeadline() + " from " + this.sql.instance() + " where id = ?",
+			.queryById(Target.SELECT + microsUntilDeadline() + " from " + this.sql.instance() + " where id = ?" + lock,
 					List.of(saga.digest()), Target::new)
 			.stream()
 			.findFirst()
@@ -200,7 +247,7 @@ final class SagaSignals {
 	private Row lock(IdempotencyKey saga, String name, Duration kept) {
 		for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
 			insertUnlessPresent(saga, name, kept);
-			Row row = find(saga, name);
+			Row row = find(saga, name, " for update");
 			if (row != null) {
 				return row;
 			}
@@ -208,11 +255,11 @@ final class SagaSignals {
 		throw new CannotAcquireLockException("The row of a signal is removed again and again");
 	}
 
-	private @Nullable Row find(IdempotencyKey saga, String name) {
+	private @Nullable Row find(IdempotencyKey saga, String name, String lock) {
 		return this.sql
 			.queryById(
 					"select state, content, fingerprint_version, fingerprint_digest, generation from "
-							+ this.sql.signal() + " where saga_id = ? and name = ? for update",
+							+ this.sql.signal() + " where saga_id = ? and name = ?" + lock,
 					List.of(saga.digest(), name), Row::new)
 			.stream()
 			.findFirst()
@@ -268,26 +315,40 @@ final class SagaSignals {
 	 * Deletes signals that no saga has come for, and keeps those of sagas that exist,
 	 * with which they are deleted.
 	 * @param kept how long those are kept
-	 * @return how many were deleted or kept
+	 * @return how many were deleted
 	 */
 	int sweep(int limit, Duration kept) {
-		List<List<String>> expired = this.sql.query(
-				"select saga_id, name from " + this.sql.signal() + " where expires_at <= "
+		List<Swept> expired = this.sql.query(
+				"select saga_id, name, state from " + this.sql.signal() + " where expires_at <= "
 						+ this.database.nowForIndexes() + " order by expires_at limit ? for update skip locked",
-				List.of(limit), (row, number) -> List.of(row.getString(1), row.getString(2)));
-		for (List<String> key : expired) {
-			boolean exists = this.sql.existsById("select 1 from " + this.sql.instance() + " where id = ?", key.get(0));
-			if (exists) {
+				List.of(limit), (row, number) -> new Swept(row.getString(1), row.getString(2), row.getString(3)));
+		int deleted = 0;
+		int unread = 0;
+		for (Swept signal : expired) {
+			if (this.sql.existsById("select 1 from " + this.sql.instance() + " where id = ?", signal.saga())) {
 				this.sql.updateById(
 						"update " + this.sql.signal() + " set expires_at = " + this.database.millisFromNow()
 								+ " where saga_id = ? and name = ?",
-						List.<Object>of(kept.toMillis(), key.get(0), key.get(1)));
+						List.<Object>of(kept.toMillis(), signal.saga(), signal.name()));
 			}
 			else {
-				this.sql.updateById("delete from " + this.sql.signal() + " where saga_id = ? and name = ?", key);
+				deleted += this.sql.updateById("delete from " + this.sql.signal() + " where saga_id = ? and name = ?",
+						List.of(signal.saga(), signal.name()));
+				unread += signal.state().equals(State.RECEIVED.name()) ? 1 : 0;
 			}
 		}
-		return expired.size();
+		if (unread > 0) {
+			logger
+				.warn("{} signals were deleted for which no saga has come within idempotent.saga.retention. Check that "
+						+ "their senders use the name and the key of the saga, of the same type", unread);
+		}
+		return deleted;
+	}
+
+	/**
+	 * A signal whose time has come to be deleted.
+	 */
+	private record Swept(String saga, String name, String state) {
 	}
 
 	/**
@@ -376,7 +437,7 @@ final class SagaSignals {
 		boolean isLate() {
 			return switch (this.status) {
 				case STARTED, EXECUTING -> this.left.isNegative() || this.left.isZero();
-				case HALTED -> this.haltedIn != SagaStatus.EXECUTING;
+				case HALTED -> this.haltedIn != SagaStatus.EXECUTING || this.left.isNegative() || this.left.isZero();
 				case COMPENSATING, COMPLETED, COMPENSATED -> true;
 			};
 		}

@@ -145,14 +145,16 @@ final class TakeOvers {
 	}
 
 	/**
-	 * Renews leases within the transaction of the caller.
+	 * Renews leases within the transaction of the caller. The lease of a saga that was
+	 * cancelled remains as it is, so that no other owner undoes it while its action runs.
 	 */
 	void renew(List<SagaOwner> owners, Duration lease) {
 		for (int from = 0; from < owners.size(); from += MOST_IDS) {
 			List<SagaOwner> some = owners.subList(from, Math.min(owners.size(), from + MOST_IDS));
 			List<SagaOwner> locked = this.sql.query(
 					"select id, epoch from " + this.table + " where id" + SagaSql.in(some.size()) + " and "
-							+ SagaSql.IS_OPEN + " and owner is not null for update skip locked",
+							+ SagaSql.IS_OPEN + " and owner is not null and (status = 'COMPENSATING' or deadline > "
+							+ this.database.now() + ") for update skip locked",
 					some.stream().map((owner) -> owner.id().digest()).toList(),
 					(row, number) -> new SagaOwner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
 			locked.retainAll(some);

@@ -212,6 +212,16 @@ final class SagaMethod implements SagaDefinition {
 	}
 
 	@Override
+	public @Nullable Object readSignal(Type type, byte[] stored) {
+		try {
+			return stepResults(type).decodePart(StoredResponse.of(stored));
+		}
+		catch (IdempotencyResultException ex) {
+			throw new UnreadableException("The value of a signal cannot be read as " + type.getTypeName(), ex);
+		}
+	}
+
+	@Override
 	public boolean hasValue(String json, String pointer) {
 		JsonNode document = tree(json.getBytes(StandardCharsets.UTF_8));
 		JsonNode value = (document != null) ? document.at(pointer) : null;

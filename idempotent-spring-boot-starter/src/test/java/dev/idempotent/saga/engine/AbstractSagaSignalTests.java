@@ -118,7 +118,8 @@ public abstract class AbstractSagaSignalTests {
 
 	@Test
 	void keepsASignalUntilTheSagaExists() {
-		assertThat(signal("paid", "100")).isEqualTo(new SignalReceipt(SignalResult.ACCEPTED, null));
+		assertThat(signal("paid", "100")).isEqualTo(new SignalReceipt(SignalResult.EARLY, null));
+		assertThat(signal("paid", "100").result()).isEqualTo(SignalResult.DUPLICATE);
 		this.store.insert(this.saga, List.of(wait("paid")));
 		assertThat(Objects.requireNonNull(endWait(this.owner, LIMIT).entry()).result()).isEqualTo(bytes("100"));
 	}
@@ -203,6 +204,26 @@ public abstract class AbstractSagaSignalTests {
 		this.store.insert(this.saga, List.of(wait("paid")));
 		this.store.cancel(this.saga.id(), "reason");
 		assertThat(endWait(this.owner, LIMIT)).isEqualTo(WaitEnd.LOST);
+	}
+
+	@Test
+	void acceptsNoSignalForASagaThatWasHaltedAndIsLate() {
+		this.store.insert(this.saga, List.of(wait("paid")));
+		this.store.change(this.owner, new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "reason", LEASE),
+				List.of());
+		pass(TIMEOUT);
+		assertThat(signal("paid", "100").result()).isEqualTo(SignalResult.TOO_LATE);
+	}
+
+	@Test
+	void forgetsWhichInstancesASagaDidNotFit() {
+		this.store.insert(this.saga, List.of(wait("paid")));
+		this.store.releaseUnfit(this.owner, Duration.ofMillis(1));
+		pass(Duration.ofSeconds(1));
+		StoredSaga taken = Objects.requireNonNull(takeOver());
+		assertThat(taken.unfit()).isOne();
+		endWait(taken.owner(), LIMIT);
+		assertThat(find().unfit()).isZero();
 	}
 
 	@Test
@@ -369,10 +390,14 @@ public abstract class AbstractSagaSignalTests {
 		assertThat(signal("paid", "100").result()).isEqualTo(SignalResult.TOO_LATE);
 	}
 
+	/**
+	 * Nobody undoes the saga meanwhile, also if its lease would be renewed.
+	 */
 	@Test
 	void letsTheOwnerOfACancelledSagaFinishItsCall() {
 		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
 		this.store.cancel(this.saga.id(), "reason");
+		this.store.renew(List.of(this.owner), LEASE);
 		assertThat(takeOver()).isNull();
 		assertThat(this.store.write(this.owner, SagaStatus.EXECUTING, 2, List.of(SagaSamples.done("hold", 1)), LEASE))
 			.isFalse();
@@ -399,6 +424,20 @@ public abstract class AbstractSagaSignalTests {
 				new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "unreadable", LEASE), List.of());
 		assertThat(this.store.cancel(this.saga.id(), "reason").status()).isEqualTo(SagaStatus.COMPENSATING);
 		assertThat(Objects.requireNonNull(takeOver()).status()).isEqualTo(SagaStatus.COMPENSATING);
+	}
+
+	/**
+	 * The owner may complete it at the last moment, unless it is told otherwise.
+	 */
+	@Test
+	void cancelsASagaWhoseDeadlineHasPassed() {
+		this.store.insert(this.saga, List.of());
+		pass(TIMEOUT.plusSeconds(1));
+		assertThat(this.store.cancel(this.saga.id(), "reason").status()).isEqualTo(SagaStatus.COMPENSATING);
+		pass(Duration.ofHours(-2));
+		assertThat(this.store.change(this.owner,
+				new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPLETED, bytes("1"), null, RETENTION), List.of()))
+			.isFalse();
 	}
 
 	@Test

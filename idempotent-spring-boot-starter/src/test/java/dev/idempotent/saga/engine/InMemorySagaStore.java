@@ -137,7 +137,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	private boolean isAllowed(InMemorySaga row, StatusChange change) {
-		boolean inTime = change.from() != SagaStatus.EXECUTING || change.to() != SagaStatus.COMPLETED
+		boolean inTime = change.from() != SagaStatus.EXECUTING || change.to() == SagaStatus.COMPENSATING
 				|| row.deadline.isAfter(now());
 		return row.status == change.from() && inTime;
 	}
@@ -229,6 +229,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 				.stream()
 				.filter((row) -> owners.contains(new SagaOwner(row.id, row.epoch)))
 				.filter((row) -> row.status.isOpen() && row.process != null)
+				.filter((row) -> row.status == SagaStatus.COMPENSATING || row.deadline.isAfter(now()))
 				.forEach((held) -> this.rows.change(held.id, (row) -> {
 					row.lease(lease, now());
 					return true;
@@ -247,12 +248,13 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			Signal sent = (signal != null) ? signal.sent() : null;
 			Instant end = row.journal.get(name).begunAt().plus(wait.limit());
 			row.attempts = 0;
+			row.unfit = 0;
 			if (sent == null && end.isAfter(now())) {
 				row.process = null;
 				row.waitsFor = name;
 				row.lease(Duration.between(now(), end), now());
 				signals.computeIfAbsent(name, (absent) -> new InMemorySignal(null, false, false, now()));
-				return new WaitEnd(null, Duration.between(now(), end));
+				return new WaitEnd(null, Duration.between(now(), row.due));
 			}
 			JournalEntry ended = (sent != null) ? wait.arrived(sent.content()) : wait.expiredBeside(unread(signals));
 			row.steps = steps;
@@ -298,7 +300,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 		if (woken) {
 			row.due = now();
 		}
-		return new SignalReceipt(SignalResult.ACCEPTED, woken ? row.name : null);
+		return new SignalReceipt((row != null) ? SignalResult.ACCEPTED : SignalResult.EARLY, woken ? row.name : null);
 	}
 
 	/**
@@ -307,7 +309,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	private boolean isLate(InMemorySaga row) {
 		return switch (row.status) {
 			case STARTED, EXECUTING -> !row.deadline.isAfter(now());
-			case HALTED -> row.haltedIn != SagaStatus.EXECUTING;
+			case HALTED -> row.haltedIn != SagaStatus.EXECUTING || !row.deadline.isAfter(now());
 			case COMPENSATING, COMPLETED, COMPENSATED -> true;
 		};
 	}
@@ -326,18 +328,18 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 		if (row == null) {
 			return new Cancellation(null, null);
 		}
-		if (isLate(row)) {
-			return new Cancellation((row.status == SagaStatus.STARTED || row.status == SagaStatus.EXECUTING)
-					? SagaStatus.COMPENSATING : row.status, null);
-		}
-		row.reason = InMemorySaga.cut(reason);
-		if (row.status == SagaStatus.HALTED) {
+		if (row.status == SagaStatus.HALTED && row.haltedIn == SagaStatus.EXECUTING) {
 			row.status = SagaStatus.COMPENSATING;
+			row.reason = InMemorySaga.cut(reason);
 			leaveHalt(row);
 		}
+		else if (row.status != SagaStatus.STARTED && row.status != SagaStatus.EXECUTING) {
+			return new Cancellation(row.status, null);
+		}
 		else {
+			row.reason = row.deadline.isAfter(now()) ? InMemorySaga.cut(reason) : row.reason;
 			row.due = (row.process == null || row.status == SagaStatus.STARTED) ? now() : row.due;
-			row.deadline = row.createdAt;
+			row.deadline = now().minus(Duration.ofDays(1));
 		}
 		return new Cancellation(SagaStatus.COMPENSATING, row.name);
 	}
@@ -387,7 +389,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 				leaveHalt(row);
 			}
 			else {
-				row.deadline = row.createdAt;
+				row.deadline = now().minus(Duration.ofDays(1));
 			}
 			return true;
 		});

@@ -263,7 +263,7 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 			.isThrownBy(() -> call(() -> this.saga.step("hold", String.class)
 				.runInTransaction(() -> this.saga.await("paid", String.class).within(LIMIT))));
 		assertThat(output).contains("The wait for the signal 'paid' is used within another step");
-		assertThat(signal("paid", "1")).isEqualTo(SignalResult.ACCEPTED);
+		assertThat(signal("paid", "1")).isEqualTo(SignalResult.EARLY);
 	}
 
 	@Test

@@ -99,7 +99,7 @@ class SagaSignalsTests {
 	void areCompared() {
 		with((test) -> {
 			IdempotencyKey id = test.sagas.idOf("Hotel.book", "1");
-			assertThat(test.sagas.signal(id, "paid", PAYMENT)).isEqualTo(SignalResult.ACCEPTED);
+			assertThat(test.sagas.signal(id, "paid", PAYMENT)).isEqualTo(SignalResult.EARLY);
 			assertThat(test.sagas.signal(id, "paid", new Payment("p-1", new BigDecimal("19.9"), PAYMENT.at())))
 				.isEqualTo(SignalResult.DUPLICATE);
 			assertThat(test.sagas.signal(id, "paid", new Payment("p-2", PAYMENT.amount(), PAYMENT.at())))
@@ -196,7 +196,8 @@ class SagaSignalsTests {
 				test.sagas.signal(id, "paid", "cash");
 				test.awaitStatus(id, SagaStatus.HALTED);
 				assertThat(test.sagas.find(id).orElseThrow().reason())
-					.isEqualTo("The result of the step 'paid' cannot be read by this version of the application");
+					.isEqualTo("The value of the signal 'paid' is missing or cannot be read as "
+							+ Payment.class.getTypeName() + " by this version of the application");
 				assertThat(test.sagas.cancel(id, "wrong value")).contains(SagaStatus.COMPENSATING);
 				test.awaitStatus(id, SagaStatus.COMPENSATED);
 				assertThat(test.hotel.log()).containsExactly("hold 1", "release 1");
