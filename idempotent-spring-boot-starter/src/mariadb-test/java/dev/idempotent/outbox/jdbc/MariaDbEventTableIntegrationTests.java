@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link EventTable} on MariaDB, with each driver.
  */
 @ParameterizedClass(name = "{0}")
-@ValueSource(strings = { "jdbc:mariadb://127.0.0.1:%d/test", "jdbc:mysql://127.0.0.1:%d/test" })
+@ValueSource(strings = { RealMariaDb.URL, RealMariaDb.CONNECTOR_J_URL })
 class MariaDbEventTableIntegrationTests extends AbstractEventTableTests {
 
 	@RegisterExtension
