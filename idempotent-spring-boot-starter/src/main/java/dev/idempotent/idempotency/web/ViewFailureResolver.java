@@ -91,11 +91,10 @@ final class ViewFailureResolver implements HandlerExceptionResolver {
 			view.render(answer.getModel(), request, response);
 			return new ModelAndView();
 		}
-		catch (RuntimeException failure) {
-			throw failure;
-		}
 		catch (Exception failure) {
-			throw new IllegalStateException("The view of an exception resolver was not rendered", failure);
+			failure.addSuppressed(ex);
+			throw (failure instanceof RuntimeException unchecked) ? unchecked
+					: new IllegalStateException("The view of an exception resolver was not rendered", failure);
 		}
 		finally {
 			WebUtils.clearErrorRequestAttributes(request);
