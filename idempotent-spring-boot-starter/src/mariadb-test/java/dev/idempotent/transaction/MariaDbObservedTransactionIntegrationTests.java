@@ -31,7 +31,7 @@ class MariaDbObservedTransactionIntegrationTests extends AbstractLockedTransacti
 	}
 
 	private static HikariDataSource connect() {
-		return mariaDb.connect("jdbc:mariadb://127.0.0.1:%d/test");
+		return mariaDb.connect(RealMariaDb.URL);
 	}
 
 	@AfterAll
@@ -52,7 +52,7 @@ class MariaDbObservedTransactionIntegrationTests extends AbstractLockedTransacti
 
 	@Override
 	String waiting() {
-		return "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+		return RealMariaDb.WAITING;
 	}
 
 }

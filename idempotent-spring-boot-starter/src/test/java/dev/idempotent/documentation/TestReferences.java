@@ -11,9 +11,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Finds the tests that a page names, such as {@code `SomeTests#promisesSomething`}.
+ * Finds the tests that a page names, such as {@code `SomeTests#promisesSomething`}. The
+ * name of a class is unique among the tests, so that a page names one file.
  *
- * @param files the test classes by their names
+ * @param files the files by the names of their classes
  */
 record TestReferences(Map<String, Path> files) {
 
@@ -22,10 +23,18 @@ record TestReferences(Map<String, Path> files) {
 	private static final Path SOURCES = Path.of("src/test/java");
 
 	static TestReferences read() {
-		try (Stream<Path> files = Files.walk(SOURCES)) {
-			return new TestReferences(files.filter((file) -> file.toString().endsWith(".java"))
+		return read(SOURCES);
+	}
+
+	/**
+	 * Reads the names of the test classes below a folder.
+	 * @throws IllegalStateException if two have the same name
+	 */
+	static TestReferences read(Path sources) {
+		try (Stream<Path> files = Files.walk(sources)) {
+			return new TestReferences(files.filter((file) -> file.toString().endsWith("Tests.java"))
 				.collect(Collectors.toMap((file) -> file.getFileName().toString().replace(".java", ""),
-						Function.identity(), (one, other) -> one)));
+						Function.identity())));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,5 +1,8 @@
 package dev.idempotent.documentation;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -9,8 +12,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link TestReferences}, and for the tests that pages name: beside threats in
@@ -42,6 +47,18 @@ class TestReferencesTests {
 		assertThat(this.tests.exist("`TestReferencesTests#findATest`")).isFalse();
 		assertThat(this.tests.exist("`TestReferences#exist`")).isFalse();
 		assertThat(this.tests.exist("`NoSuchTests#findATestThatExists`")).isFalse();
+	}
+
+	/**
+	 * A page would name both.
+	 */
+	@Test
+	void failForTwoClassesOfOneName(@TempDir Path sources) throws IOException {
+		for (String room : List.of("one", "other")) {
+			Files.writeString(Files.createDirectory(sources.resolve(room)).resolve("SomeTests.java"), "");
+		}
+		assertThatIllegalStateException().isThrownBy(() -> TestReferences.read(sources))
+			.withMessageContaining("SomeTests");
 	}
 
 	@Test

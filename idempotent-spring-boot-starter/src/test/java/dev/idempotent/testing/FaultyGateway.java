@@ -2,8 +2,6 @@ package dev.idempotent.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Version;
@@ -22,12 +20,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,8 +41,6 @@ public final class FaultyGateway implements AutoCloseable {
 
 	private final HttpClient client = HttpClient.newBuilder().version(Version.HTTP_1_1).build();
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
-
 	private final Map<String, Queue<Fault>> faults = new ConcurrentHashMap<>();
 
 	private final Map<String, Fault> lasting = new ConcurrentHashMap<>();
@@ -58,21 +51,9 @@ public final class FaultyGateway implements AutoCloseable {
 
 	private final Queue<HttpRequest> late = new ConcurrentLinkedQueue<>();
 
-	private final HttpServer server;
+	private final LocalHttpServer server = LocalHttpServer.start(this::handle);
 
 	private volatile @Nullable URI service;
-
-	public FaultyGateway() {
-		try {
-			this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		this.server.setExecutor(this.threads);
-		this.server.createContext("/", this::handle);
-		this.server.start();
-	}
 
 	/**
 	 * Forwards to this service from now on.
@@ -83,7 +64,7 @@ public final class FaultyGateway implements AutoCloseable {
 	}
 
 	public String url() {
-		return "http://127.0.0.1:" + this.server.getAddress().getPort();
+		return this.server.url();
 	}
 
 	/**
@@ -269,8 +250,7 @@ public final class FaultyGateway implements AutoCloseable {
 	@Override
 	public void close() {
 		this.closed.countDown();
-		this.server.stop(0);
-		this.threads.shutdownNow();
+		this.server.close();
 	}
 
 	/**

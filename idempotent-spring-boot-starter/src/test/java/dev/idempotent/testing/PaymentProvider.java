@@ -1,9 +1,6 @@
 package dev.idempotent.testing;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -12,11 +9,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,32 +23,18 @@ public final class PaymentProvider implements AutoCloseable {
 
 	private static final int CONFLICT = 409;
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
-
 	private final Map<String, Integer> answers = new HashMap<>();
 
 	private final List<String> book = new ArrayList<>();
 
 	private final Set<String> refunded = new HashSet<>();
 
-	private final HttpServer server;
+	private final LocalHttpServer server = LocalHttpServer.start(this::handle);
 
 	private int keyless;
 
-	public PaymentProvider() {
-		try {
-			this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		this.server.setExecutor(this.threads);
-		this.server.createContext("/", this::handle);
-		this.server.start();
-	}
-
 	public URI uri() {
-		return URI.create("http://127.0.0.1:" + this.server.getAddress().getPort() + "/");
+		return URI.create(this.server.url() + "/");
 	}
 
 	/**
@@ -129,8 +109,7 @@ public final class PaymentProvider implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.server.stop(0);
-		this.threads.shutdownNow();
+		this.server.close();
 	}
 
 }

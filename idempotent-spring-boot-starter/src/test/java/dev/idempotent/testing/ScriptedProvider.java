@@ -1,9 +1,6 @@
 package dev.idempotent.testing;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -12,11 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 
 /**
  * A provider whose answers to the requests to each path are named in turn; the last one
@@ -26,8 +20,6 @@ public final class ScriptedProvider implements AutoCloseable {
 
 	private static final int NO_ANSWER = 0;
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
-
 	private final Map<String, Queue<Answer>> answers = new HashMap<>();
 
 	private final List<String> requests = new ArrayList<>();
@@ -36,22 +28,10 @@ public final class ScriptedProvider implements AutoCloseable {
 
 	private final List<String> book = new ArrayList<>();
 
-	private final HttpServer server;
-
-	public ScriptedProvider() {
-		try {
-			this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		this.server.setExecutor(this.threads);
-		this.server.createContext("/", this::handle);
-		this.server.start();
-	}
+	private final LocalHttpServer server = LocalHttpServer.start(this::handle);
 
 	public String url() {
-		return "http://127.0.0.1:" + this.server.getAddress().getPort();
+		return this.server.url();
 	}
 
 	/**
@@ -113,8 +93,7 @@ public final class ScriptedProvider implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.server.stop(0);
-		this.threads.shutdownNow();
+		this.server.close();
 	}
 
 	/**

@@ -133,7 +133,8 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 	 *
 	 * @param header Name of the request header that carries the idempotency key.
 	 * @param requiredFor Requests that need a key although their handler is not
-	 * annotated, as method and path pattern such as "POST /api/**".
+	 * annotated, as method and path pattern such as "POST /api/**". Paths are written as
+	 * in a mapping, without the context path and spring.mvc.servlet.path.
 	 * @param maxRequestBody Maximum size of a request body with a key. Larger requests
 	 * get 413.
 	 * @param maxResponseBody Maximum size of a stored response body. Larger responses are

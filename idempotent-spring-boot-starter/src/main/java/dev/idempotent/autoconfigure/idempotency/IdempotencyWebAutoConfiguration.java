@@ -27,7 +27,6 @@ import jakarta.servlet.Filter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -69,11 +68,6 @@ final class IdempotencyWebAutoConfiguration {
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyWebAutoConfiguration.class);
 
 	private static final String ALL_SERVLETS = "*";
-
-	/**
-	 * Injected by name, because there may be other beans of its type.
-	 */
-	private static final String EXCEPTION_RESOLVER = "handlerExceptionResolver";
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -154,10 +148,10 @@ final class IdempotencyWebAutoConfiguration {
 			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
 	IdempotencyFilter idempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, ObjectProvider<OneTimeTokens> tokens,
-			IdempotencyWebSettings settings, BeanFactory beanFactory) {
+			IdempotencyWebSettings settings, IdempotentHandlerAdapter adapter) {
 		return new IdempotencyFilter(engine, operations, scopeResolver, tokens::getObject,
 				AuthenticatedPrincipals::current, CsrfParameters::nameIn, settings,
-				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
+				IdempotencyWebComponents.viewFailureResolver(adapter));
 	}
 
 	@Bean

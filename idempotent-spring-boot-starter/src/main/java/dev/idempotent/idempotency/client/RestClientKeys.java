@@ -57,11 +57,11 @@ public final class RestClientKeys {
 
 	/**
 	 * The keys of the client of one service. Puts the interceptor before those that the
-	 * builder has. Not thread-safe.
+	 * builder has. Thread-safe.
 	 */
 	public static final class ServiceKeys implements Consumer<RestClient.Builder> {
 
-		private IdempotencyKeyInterceptor interceptor;
+		private final IdempotencyKeyInterceptor interceptor;
 
 		private ServiceKeys(IdempotencyKeyInterceptor interceptor) {
 			this.interceptor = interceptor;
@@ -71,19 +71,17 @@ public final class RestClientKeys {
 		 * States that the service does nothing twice under one key, and answers a
 		 * repeated request as the first one: a saga believes its refusal of a repeated
 		 * call. The same as {@code idempotent.client.honouring-keys} for a target.
-		 * @return these keys
+		 * @return other keys, which state it; these do not
 		 */
 		public ServiceKeys honouringKeys() {
-			this.interceptor = this.interceptor.honouringKeys();
-			return this;
+			return new ServiceKeys(this.interceptor.honouringKeys());
 		}
 
 		@Override
 		public void accept(RestClient.Builder builder) {
-			IdempotencyKeyInterceptor first = this.interceptor;
 			builder.requestInterceptors((interceptors) -> {
 				interceptors.removeIf(IdempotencyKeyInterceptor.class::isInstance);
-				interceptors.add(0, first);
+				interceptors.add(0, this.interceptor);
 			});
 		}
 

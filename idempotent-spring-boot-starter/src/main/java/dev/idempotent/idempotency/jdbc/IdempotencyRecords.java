@@ -410,12 +410,12 @@ final class IdempotencyRecords {
 		 * Changes one row or none.
 		 */
 		boolean change(RecordSql.Change change, @Nullable Duration lockTimeout, @Nullable Object... values) {
-			if (lockTimeout == null || this.sql.database() == Database.H2) {
+			if (lockTimeout == null) {
 				return change(change.plain(), values);
 			}
 			String limited = change.limited();
 			return (limited != null) ? changeLimited(limited, lockTimeout, values)
-					: Statements.limitedOnMySql(this.connection, lockTimeout, () -> change(change.plain(), values));
+					: this.sql.limited(this.connection, lockTimeout, () -> change(change.plain(), values));
 		}
 
 		/**

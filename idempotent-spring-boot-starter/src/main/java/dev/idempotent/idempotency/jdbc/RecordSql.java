@@ -1,14 +1,16 @@
 package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
+import java.time.Duration;
+import java.util.function.Supplier;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements for one table. The parameters of each are listed in the order of their
- * places.
+ * The statements for one table, with all differences between databases. The parameters of
+ * each are listed in the order of their places.
  *
  * @param database the database
  * @param insert key, token, version, digest, completed, response, milliseconds
@@ -63,6 +65,17 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	 */
 	boolean isPlannedOnce(String sql) {
 		return sql.equals(this.insert.plain()) || sql.equals(this.insert.limited()) || sql.equals(this.completeOwn);
+	}
+
+	/**
+	 * Limits the wait of a plain change for a lock, for a database without a
+	 * {@linkplain Change#limited limited} one. The timeout of a session of H2 is not
+	 * changed.
+	 * @param change executes the change on the connection
+	 */
+	<T> T limited(Connection connection, Duration lockTimeout, Supplier<T> change) {
+		return (this.database == Database.MYSQL) ? Statements.limitedOnMySql(connection, lockTimeout, change)
+				: change.get();
 	}
 
 	static Database databaseOf(Connection connection) {

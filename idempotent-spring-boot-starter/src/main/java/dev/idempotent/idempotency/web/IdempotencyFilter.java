@@ -71,7 +71,7 @@ public final class IdempotencyFilter implements Filter {
 
 	private final ResponsePolicy responsePolicy;
 
-	private final Supplier<HandlerExceptionResolver> exceptionResolver;
+	private final HandlerExceptionResolver exceptionResolver;
 
 	/**
 	 * Creates the filter.
@@ -84,13 +84,12 @@ public final class IdempotencyFilter implements Filter {
 	 * @param csrfParameter returns the parameter of a request that differs in each
 	 * rendering of a form, or {@code null}; called for forms
 	 * @param settings the settings
-	 * @param exceptionResolver resolves failed commits of rendered views; called on first
-	 * use
+	 * @param exceptionResolver resolves failed commits of rendered views
 	 */
 	public IdempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, Supplier<OneTimeTokens> tokens,
 			Supplier<@Nullable Principal> authenticated, Function<HttpServletRequest, @Nullable String> csrfParameter,
-			IdempotencyWebSettings settings, Supplier<HandlerExceptionResolver> exceptionResolver) {
+			IdempotencyWebSettings settings, HandlerExceptionResolver exceptionResolver) {
 		this.engine = engine;
 		this.operations = operations;
 		this.identifier = new RequestIdentifier(settings, scopeResolver, new RequestTokens(tokens, authenticated),

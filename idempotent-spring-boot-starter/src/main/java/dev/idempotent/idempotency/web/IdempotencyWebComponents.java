@@ -140,6 +140,16 @@ public final class IdempotencyWebComponents {
 	}
 
 	/**
+	 * Creates the resolver of failed commits of rendered views, which asks the resolvers
+	 * of the dispatcher servlet of the request.
+	 * @param observer the {@link IdempotentHandlerAdapter}, which is not asked
+	 * @return a resolver for the filter, not to be declared as a bean
+	 */
+	public static HandlerExceptionResolver viewFailureResolver(HandlerExceptionResolver observer) {
+		return new ViewFailureResolver(observer);
+	}
+
+	/**
 	 * Sends the problem details of work that was refused within a handler, as the filter
 	 * does for a refused request. Exception handlers of the application take precedence.
 	 */

@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.util.Objects;
-import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
@@ -39,9 +38,9 @@ final class TransactionalHandlerRun extends HandlerRun {
 	private final ResponsePolicy policy;
 
 	/**
-	 * Resolves failed commits of rendered views; called on first use.
+	 * Resolves failed commits of rendered views.
 	 */
-	private final Supplier<HandlerExceptionResolver> exceptionResolver;
+	private final HandlerExceptionResolver exceptionResolver;
 
 	/**
 	 * Whether the response is complete when Spring MVC has written it: no other code
@@ -65,7 +64,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	private @Nullable Exception unresolved;
 
 	TransactionalHandlerRun(TransactionalClaimant claimant, @Nullable Handler handler, ResponsePolicy policy,
-			Supplier<HandlerExceptionResolver> exceptionResolver, boolean writtenDirectly) {
+			HandlerExceptionResolver exceptionResolver, boolean writtenDirectly) {
 		super(claimant.context(), handler);
 		this.claimant = claimant;
 		this.policy = policy;
@@ -347,7 +346,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 			// bean.
 			handler = method.createWithResolvedBean();
 		}
-		ModelAndView answer = this.exceptionResolver.get().resolveException(request, response, handler, failure);
+		ModelAndView answer = this.exceptionResolver.resolveException(request, response, handler, failure);
 		if (answer == null || !answer.isEmpty()) {
 			rethrow(failure);
 		}

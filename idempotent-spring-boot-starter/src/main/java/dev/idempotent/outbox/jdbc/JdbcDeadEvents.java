@@ -40,8 +40,8 @@ public final class JdbcDeadEvents implements DeadEvents {
 	 * @param tablePrefix the common prefix of the names of the tables
 	 */
 	public JdbcDeadEvents(OwnTransactions transactions, String tablePrefix) {
-		this.database = new OutboxDatabase(transactions);
 		this.tables = new OutboxTables(tablePrefix);
+		this.database = new OutboxDatabase(transactions, this.tables);
 	}
 
 	@Override
@@ -49,11 +49,11 @@ public final class JdbcDeadEvents implements DeadEvents {
 		Database kind = this.database.kind();
 		String range = " from " + this.tables.dead() + " where id > ? order by id limit ";
 		List<Object> parameters = new ArrayList<>(List.of(after));
-		String matching = OutboxOperations.matching(kind, filter, parameters);
+		String matching = OutboxTables.matching(kind, filter, parameters);
 		String sql = "select id, lane, event_id, type, topic, event_key, attempts, " + kind.millisSince("died_at")
 				+ " as age, last_error, bytes from (select id, lane, event_id, type, topic, event_key, attempts, died_at, "
 				+ "last_error, octet_length(payload) as bytes" + range
-				+ (filter.equals(DeadFilter.ALL) ? limit : OutboxOperations.MAX_EXAMINED) + ") examined where 1 = 1"
+				+ (filter.equals(DeadFilter.ALL) ? limit : OutboxTables.MAX_EXAMINED) + ") examined where 1 = 1"
 				+ matching + " order by id limit " + limit;
 		return this.database.runInTransaction((connection) -> {
 			// Read first, so that the newest row is not beyond the rows of the page.
@@ -72,15 +72,15 @@ public final class JdbcDeadEvents implements DeadEvents {
 
 	private static @Nullable Long endOfExamined(Connection connection, String range, long after) {
 		List<Long> last = Statements.query(connection,
-				"select id" + range + "1 offset " + (OutboxOperations.MAX_EXAMINED - 1), List.of(after),
+				"select id" + range + "1 offset " + (OutboxTables.MAX_EXAMINED - 1), List.of(after),
 				(row, number) -> row.getLong(1));
 		return last.isEmpty() ? null : last.get(0);
 	}
 
 	private static DeadEvent event(ResultSet row) throws SQLException {
 		return new DeadEvent(EventRow.idOf(row), row.getLong("id"), row.getString("type"), row.getString("topic"),
-				OutboxOperations.isOrdered(row), row.getInt("attempts"),
-				Duration.ofMillis(Math.max(0, row.getLong("age"))), row.getString("last_error"), row.getLong("bytes"));
+				LaneHash.isOrdered(row), row.getInt("attempts"), Duration.ofMillis(Math.max(0, row.getLong("age"))),
+				row.getString("last_error"), row.getLong("bytes"));
 	}
 
 	/**
@@ -122,7 +122,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 		return OutboxDatabase.inBatches(0L, BATCH, (after) -> {
 			List<Object> parameters = new ArrayList<>(List.of(after, last));
 			String condition = " where id > ? and id <= ?"
-					+ OutboxOperations.matching(this.database.kind(), filter, parameters);
+					+ OutboxTables.matching(this.database.kind(), filter, parameters);
 			try {
 				return change(condition, parameters, BATCH, step);
 			}

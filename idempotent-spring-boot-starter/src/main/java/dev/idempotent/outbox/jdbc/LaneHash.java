@@ -4,6 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.concurrent.ThreadLocalRandom;
 
 import org.jspecify.annotations.Nullable;
@@ -47,6 +49,15 @@ public final class LaneHash {
 	 */
 	public static long lastOfTopic(long lane) {
 		return ((lane & ~KEY_MASK) == 0) ? lane : lane | KEY_MASK;
+	}
+
+	/**
+	 * Whether the events of its key are delivered one after the other: an event can have
+	 * a key and yet a lane of its own.
+	 */
+	static boolean isOrdered(ResultSet row) throws SQLException {
+		String key = row.getString("event_key");
+		return key != null && of(row.getString("topic"), key) == row.getLong("lane");
 	}
 
 	private static MessageDigest sha256() {

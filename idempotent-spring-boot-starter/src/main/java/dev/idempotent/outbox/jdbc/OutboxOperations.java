@@ -36,11 +36,6 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 public final class OutboxOperations implements TopicControl {
 
 	/**
-	 * How many rows a page of a list examines at most.
-	 */
-	static final int MAX_EXAMINED = 10_000;
-
-	/**
 	 * How many rows the search for one event examines at most.
 	 */
 	private static final int MAX_SEARCHED = 100_000;
@@ -74,8 +69,8 @@ public final class OutboxOperations implements TopicControl {
 	 * @param encryption how payloads are protected
 	 */
 	public OutboxOperations(OwnTransactions transactions, String tablePrefix, PayloadEncryption encryption) {
-		this.database = new OutboxDatabase(transactions);
 		this.tables = new OutboxTables(tablePrefix);
+		this.database = new OutboxDatabase(transactions, this.tables);
 		this.encryption = new EventEncryption(encryption);
 	}
 
@@ -209,8 +204,8 @@ public final class OutboxOperations implements TopicControl {
 	private Page search(String rows, UUID id, @Nullable Position after) {
 		DeadFilter event = new DeadFilter(id, null, null);
 		Page page = list(rows, "", event, after, 1);
-		for (int examined = MAX_EXAMINED; examined < MAX_SEARCHED && page.events().isEmpty()
-				&& page.next() != null; examined += MAX_EXAMINED) {
+		for (int examined = OutboxTables.MAX_EXAMINED; examined < MAX_SEARCHED && page.events().isEmpty()
+				&& page.next() != null; examined += OutboxTables.MAX_EXAMINED) {
 			page = list(rows, "", event, page.next(), 1);
 		}
 		return page;
@@ -256,11 +251,11 @@ public final class OutboxOperations implements TopicControl {
 			int limit) {
 		Database kind = this.database.kind();
 		List<Object> parameters = new ArrayList<>();
-		int examined = (condition.isEmpty() && filter.equals(DeadFilter.ALL)) ? limit : MAX_EXAMINED;
+		int examined = (condition.isEmpty() && filter.equals(DeadFilter.ALL)) ? limit : OutboxTables.MAX_EXAMINED;
 		String sql = "select lane, id, event_id, type, topic, event_key, attempts, last_error, bytes, "
 				+ kind.millisSince("created_at") + " as age, coalesce(" + kind.microsUntil("due_at") + ", 0) as due, "
 				+ "case when due_at = " + kind.never() + " then 1 else 0 end as blocked from (" + range + " limit "
-				+ examined + ") examined where 1 = 1" + condition + matching(kind, filter, parameters)
+				+ examined + ") examined where 1 = 1" + condition + OutboxTables.matching(kind, filter, parameters)
 				+ " order by lane, id limit " + limit;
 		return Statements.query(connection, sql, parameters, (row, number) -> event(row));
 	}
@@ -270,8 +265,8 @@ public final class OutboxOperations implements TopicControl {
 	 */
 	private static @Nullable Position endOfExamined(Connection connection, String range) {
 		List<Position> last = Statements.query(connection,
-				"select lane, id from (" + range + " limit 1 offset " + (MAX_EXAMINED - 1) + ") examined", List.of(),
-				(row, number) -> Position.of(row));
+				"select lane, id from (" + range + " limit 1 offset " + (OutboxTables.MAX_EXAMINED - 1) + ") examined",
+				List.of(), (row, number) -> Position.of(row));
 		return last.isEmpty() ? null : last.get(0);
 	}
 
@@ -282,41 +277,9 @@ public final class OutboxOperations implements TopicControl {
 				&& row.getString("last_error") == null;
 		return new ListedEvent(Position.of(row), row.getLong("id"),
 				Objects.requireNonNullElse(row.getString("event_id"), ""), row.getString("type"),
-				row.getString("topic"), isOrdered(row), row.getInt("attempts"),
+				row.getString("topic"), LaneHash.isOrdered(row), row.getInt("attempts"),
 				Duration.ofMillis(Math.max(0, row.getLong("age"))), blocked ? null : until, leased,
 				row.getString("last_error"), row.getLong("bytes"));
-	}
-
-	/**
-	 * An event can have a key and yet a lane of its own.
-	 */
-	static boolean isOrdered(ResultSet row) throws SQLException {
-		String key = row.getString("event_key");
-		return key != null && LaneHash.of(row.getString("topic"), key) == row.getLong("lane");
-	}
-
-	/**
-	 * Returns the condition that an event matches a filter, and adds its parameters.
-	 */
-	static String matching(Database kind, DeadFilter filter, List<Object> parameters) {
-		StringBuilder condition = new StringBuilder();
-		if (filter.id() != null) {
-			condition.append(" and event_id = ?");
-			parameters.add(kind.parameter(filter.id()));
-		}
-		if (filter.type() != null) {
-			condition.append(" and type = ?");
-			parameters.add(filter.type());
-		}
-		if (filter.topic() != null) {
-			condition.append(" and topic = ?");
-			parameters.add(filter.topic());
-		}
-		if (filter.upTo() != null) {
-			condition.append(" and id <= ?");
-			parameters.add(filter.upTo());
-		}
-		return condition.toString();
 	}
 
 	/**
@@ -391,8 +354,8 @@ public final class OutboxOperations implements TopicControl {
 	private List<Position> lock(Connection connection, String condition, DeadFilter filter, Position after) {
 		List<Object> parameters = new ArrayList<>(List.of(after.lane(), after.lane(), after.id()));
 		String sql = "select lane, id from " + this.tables.event() + " where lane >= ? and (lane > ? or id > ?)"
-				+ condition + matching(this.database.kind(), filter, parameters) + " order by lane, id limit " + BATCH
-				+ " for update skip locked";
+				+ condition + OutboxTables.matching(this.database.kind(), filter, parameters)
+				+ " order by lane, id limit " + BATCH + " for update skip locked";
 		return Statements.query(connection, sql, parameters, (row, number) -> Position.of(row));
 	}
 
@@ -439,7 +402,7 @@ public final class OutboxOperations implements TopicControl {
 				+ "coalesce(" + kind.microsUntil("due_at") + ", 0) as due from (select e.*, "
 				+ "row_number() over (partition by lane order by id) as row_in_lane from (select lane, id, event_id, "
 				+ "topic, type, attempts, created_at, due_at, last_error from " + this.tables.event()
-				+ " order by lane, id limit " + MAX_EXAMINED + ") e) c where row_in_lane = 1 "
+				+ " order by lane, id limit " + OutboxTables.MAX_EXAMINED + ") e) c where row_in_lane = 1 "
 				+ "and (attempts = 0 or attempts = 1 and last_error is null) and (due_at is null or due_at < "
 				+ kind.never() + ") and topic not in (select topic from " + this.tables.control()
 				+ ") order by created_at limit 1";

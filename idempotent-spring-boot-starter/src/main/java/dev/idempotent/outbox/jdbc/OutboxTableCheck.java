@@ -6,10 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.transaction.OwnTransactions;
@@ -25,13 +23,6 @@ public final class OutboxTableCheck {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxTableCheck.class);
 
-	private static final String REASON = " Events could be delivered in an order other than the order of their transactions.";
-
-	private static final String OR = ", or set idempotent.outbox.order=none.";
-
-	private static final String PLAIN = "select 1 from pg_class where oid = ?::regclass and relkind = 'r' "
-			+ "and not exists (select 1 from pg_inherits where inhparent = pg_class.oid)";
-
 	private static final String UPDATE = " set attempts = 0, last_error = null, due_at = null where lane = -1 and id = -1";
 
 	private final OutboxDatabase database;
@@ -46,8 +37,8 @@ public final class OutboxTableCheck {
 	 * @param tablePrefix the common prefix of the names of the tables
 	 */
 	public OutboxTableCheck(OwnTransactions transactions, String tablePrefix) {
-		this.database = new OutboxDatabase(transactions);
 		this.tables = new OutboxTables(tablePrefix);
+		this.database = new OutboxDatabase(transactions, this.tables);
 	}
 
 	/**
@@ -129,18 +120,12 @@ public final class OutboxTableCheck {
 	}
 
 	private boolean rehearse(Connection connection) {
-		if (this.database.kind(connection) == Database.POSTGRESQL) {
-			Statements.execute(connection, "set local lock_timeout = '5s'");
-			// The place of a row, by which it is found, is not unique in several tables.
-			if (Statements.query(connection, PLAIN, List.of(this.tables.event()), (row, number) -> number).isEmpty()) {
-				throw new InvalidDataAccessResourceUsageException(
-						this.tables.event() + " is a view, or has partitions or child tables");
-			}
-		}
+		OutboxDialect dialect = this.database.dialect(connection);
+		dialect.prepareCheck(connection);
 		int unused = Statements.run(connection, "update " + this.tables.event() + UPDATE, false, List.of(),
 				(update) -> {
 					// A query timeout of H2 would remain in force on the connection.
-					update.setQueryTimeout((this.database.kind() == Database.MYSQL) ? 5 : 0);
+					update.setQueryTimeout(dialect.checkTimeoutSeconds());
 					return update.executeUpdate();
 				});
 		EventTable.toDead(connection, this.tables, -1, -1, 0);
@@ -168,52 +153,9 @@ public final class OutboxTableCheck {
 	 */
 	public void requireIncreasingRows() {
 		this.database.run((connection) -> {
-			switch (this.database.kind(connection)) {
-				case POSTGRESQL -> requireSequence(connection);
-				case MYSQL -> requireCounter(connection);
-				// All sessions share one cache of its sequences.
-				case H2 -> {
-				}
-			}
+			this.database.dialect(connection).requireIncreasingRows(connection);
 			return true;
 		});
-	}
-
-	private void requireSequence(Connection connection) {
-		String alter = "Run 'alter table " + this.tables.event() + " alter column id set ";
-		String why = "The sequence of " + this.tables.event() + ".id does not increase with each insert: ";
-		Statements.query(connection,
-				"select seqcache, seqincrement, seqcycle from pg_sequence "
-						+ "where seqrelid = pg_get_serial_sequence(?, 'id')::regclass",
-				List.of(this.tables.event()), (sequence, number) -> {
-					reject(sequence.getLong(1) > 1,
-							why + "each session caches " + sequence.getLong(1) + " of its values", alter + "cache 1'");
-					reject(sequence.getLong(2) < 1, why + "its values decrease", alter + "increment 1'");
-					reject(sequence.getBoolean(3), why + "its values repeat", alter + "no cycle'");
-					return true;
-				});
-	}
-
-	private static void reject(boolean rejected, String why, String action) {
-		if (rejected) {
-			throw new IdempotentConfigurationException(why + "." + REASON, action + OR);
-		}
-	}
-
-	private static void requireCounter(Connection connection) {
-		Map<String, String> variables = Statements
-			.query(connection, "show variables where variable_name in ('auto_increment_increment', 'wsrep_on')",
-					List.of(), (row, number) -> Map.entry(row.getString(1), row.getString(2)))
-			.stream()
-			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-		reject(variables.getOrDefault("wsrep_on", "OFF").equalsIgnoreCase("ON"),
-				"The database is a node of a cluster whose nodes number rows independently of each other (wsrep_on is ON)",
-				"Use a database with one primary server");
-		String increment = variables.getOrDefault("auto_increment_increment", "1");
-		reject(!increment.equals("1"),
-				"auto_increment_increment is " + increment
-						+ ", as for several servers that number rows independently of each other",
-				"Set auto_increment_increment to 1 and write to one server only");
 	}
 
 	/**
@@ -239,7 +181,7 @@ public final class OutboxTableCheck {
 		Map<String, String> all = new HashMap<>(Map.of(this.tables.event(), event + ", attempts, due_at, last_error",
 				this.tables.delayed(), event + ", due_at", this.tables.dead(),
 				event + ", sequence, attempts, last_error, died_at", this.tables.control(), "topic, paused_at"));
-		if (this.database.kind(connection) != Database.POSTGRESQL) {
+		if (this.database.dialect(connection).needsMarks()) {
 			all.put(this.tables.transaction(), "id");
 		}
 		return all.entrySet()

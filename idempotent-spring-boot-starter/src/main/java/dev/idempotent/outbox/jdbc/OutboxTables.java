@@ -1,16 +1,23 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.stream.Collectors;
 
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
 
 /**
- * The names of the tables.
+ * The names of the tables, and what searches of operators have in common.
  *
  * @param prefix their common prefix, after the name of a schema and a dot if need be
  */
 record OutboxTables(String prefix) {
+
+	/**
+	 * How many rows a page of a list examines at most.
+	 */
+	static final int MAX_EXAMINED = 10_000;
 
 	OutboxTables {
 		if (!Database.isTableName(prefix)) {
@@ -75,6 +82,30 @@ record OutboxTables(String prefix) {
 	 */
 	static String in(Collection<Long> rows) {
 		return rows.stream().sorted().map(String::valueOf).collect(Collectors.joining(", ", " in (", ")"));
+	}
+
+	/**
+	 * Returns the condition that an event matches a filter, and adds its parameters.
+	 */
+	static String matching(Database kind, DeadFilter filter, List<Object> parameters) {
+		StringBuilder condition = new StringBuilder();
+		if (filter.id() != null) {
+			condition.append(" and event_id = ?");
+			parameters.add(kind.parameter(filter.id()));
+		}
+		if (filter.type() != null) {
+			condition.append(" and type = ?");
+			parameters.add(filter.type());
+		}
+		if (filter.topic() != null) {
+			condition.append(" and topic = ?");
+			parameters.add(filter.topic());
+		}
+		if (filter.upTo() != null) {
+			condition.append(" and id <= ?");
+			parameters.add(filter.upTo());
+		}
+		return condition.toString();
 	}
 
 }

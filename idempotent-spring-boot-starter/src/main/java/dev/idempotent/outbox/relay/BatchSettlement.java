@@ -15,7 +15,7 @@ import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.LaneHash;
 import dev.idempotent.concurrent.Backoff;

@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
-import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
+import dev.idempotent.outbox.jdbc.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.QueuedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
-import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
+import dev.idempotent.outbox.jdbc.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import org.jspecify.annotations.Nullable;
 

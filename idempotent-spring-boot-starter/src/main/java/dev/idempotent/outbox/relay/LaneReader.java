@@ -10,8 +10,8 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.LaneQuery;
-import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
+import dev.idempotent.outbox.jdbc.LaneQuery;
+import dev.idempotent.outbox.jdbc.QueuedEvent;
 import dev.idempotent.outbox.relay.LaneQueue.LaneSignal;
 
 /**

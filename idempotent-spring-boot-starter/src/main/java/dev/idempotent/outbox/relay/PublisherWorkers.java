@@ -11,8 +11,8 @@ import java.util.function.BooleanSupplier;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
-import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
+import dev.idempotent.outbox.jdbc.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.QueuedEvent;
 import dev.idempotent.outbox.relay.BatchSettlement.Rules;
 import dev.idempotent.outbox.relay.LaneQueue.LaneSignal;
 

@@ -16,7 +16,7 @@ class MariaDbHandlerIntegrationTests extends AbstractHandlerTests {
 
 	@Override
 	List<String> database() {
-		try (HikariDataSource pool = mariaDb.connect("jdbc:mariadb://127.0.0.1:%d/test")) {
+		try (HikariDataSource pool = mariaDb.connect(RealMariaDb.URL)) {
 			return List.of("spring.datasource.url=" + pool.getJdbcUrl(), "spring.datasource.username=root",
 					"spring.datasource.password=");
 		}

@@ -24,9 +24,9 @@ class MariaDbEventTableConflictsIntegrationTests extends AbstractEventTableConfl
 
 	@BeforeAll
 	static void connect() {
-		HikariDataSource usual = mariaDb.connect("jdbc:mariadb://127.0.0.1:%d/test");
+		HikariDataSource usual = mariaDb.connect(RealMariaDb.URL);
 		observer = new JdbcTemplate(usual);
-		HikariDataSource strict = mariaDb.connect("jdbc:mariadb://127.0.0.1:%d/test");
+		HikariDataSource strict = mariaDb.connect(RealMariaDb.URL);
 		strict.setAutoCommit(false);
 		strict.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
 		fixture = Fixture.create(usual, "mysql", "conflicts_").through(strict);

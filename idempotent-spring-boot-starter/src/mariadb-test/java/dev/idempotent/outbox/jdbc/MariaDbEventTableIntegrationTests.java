@@ -8,9 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
-import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -26,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link EventTable} on MariaDB, with each driver.
  */
 @ParameterizedClass(name = "{0}")
-@ValueSource(strings = { "jdbc:mariadb://127.0.0.1:%d/test", "jdbc:mysql://127.0.0.1:%d/test" })
+@ValueSource(strings = { RealMariaDb.URL, RealMariaDb.CONNECTOR_J_URL })
 class MariaDbEventTableIntegrationTests extends AbstractEventTableTests {
 
 	@RegisterExtension

@@ -2,7 +2,6 @@ package dev.idempotent.outbox.transaction;
 
 import java.util.List;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -25,15 +24,12 @@ class MariaDbCaughtDeadlockIntegrationTests {
 
 		@Override
 		List<String> database() {
-			try (HikariDataSource pool = mariaDb.connect(this.url)) {
-				return List.of("spring.datasource.url=" + pool.getJdbcUrl(), "spring.datasource.username=root",
-						"spring.datasource.password=");
-			}
+			return mariaDb.properties(this.url);
 		}
 
 		@Override
 		String waiting() {
-			return "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+			return RealMariaDb.WAITING;
 		}
 
 	}
@@ -42,7 +38,7 @@ class MariaDbCaughtDeadlockIntegrationTests {
 	class MariaDbDriverTests extends AbstractDriverTests {
 
 		MariaDbDriverTests() {
-			super("jdbc:mariadb://127.0.0.1:%d/test");
+			super(RealMariaDb.URL);
 		}
 
 	}
@@ -51,7 +47,7 @@ class MariaDbCaughtDeadlockIntegrationTests {
 	class ConnectorJTests extends AbstractDriverTests {
 
 		ConnectorJTests() {
-			super("jdbc:mysql://127.0.0.1:%d/test");
+			super(RealMariaDb.CONNECTOR_J_URL);
 		}
 
 	}

@@ -20,7 +20,7 @@ class MariaDbOutboxTransactionIntegrationTests extends AbstractSavepointTests {
 	@Override
 	ConfigurableApplicationContext start(List<String> properties) {
 		List<String> all = new ArrayList<>(properties);
-		try (HikariDataSource pool = mariaDb.connect("jdbc:mariadb://127.0.0.1:%d/test")) {
+		try (HikariDataSource pool = mariaDb.connect(RealMariaDb.URL)) {
 			all.add("spring.datasource.url=" + pool.getJdbcUrl());
 		}
 		all.add("spring.datasource.username=root");

@@ -21,8 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for stream listeners where a library that could observe them is not on the class
- * path.
+ * Tests for {@link StreamOperationsAutoConfiguration}: what observes stream listeners,
+ * and that they listen without it.
  */
 class StreamOperationsAutoConfigurationTests {
 

@@ -2,20 +2,15 @@ package dev.idempotent.idempotency.client;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import dev.idempotent.idempotency.IdempotencyReceipt;
+import dev.idempotent.testing.LocalHttpServer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,27 +37,13 @@ public final class Downstream implements AutoCloseable {
 
 	private final Queue<Integer> statuses = new ArrayDeque<>();
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
-
-	private final HttpServer server;
+	private final LocalHttpServer server = LocalHttpServer.start(this::handle);
 
 	private volatile @Nullable String location;
 
 	private volatile @Nullable String replayed;
 
 	private volatile boolean givesReceipts;
-
-	public Downstream() {
-		try {
-			this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		this.server.setExecutor(this.threads);
-		this.server.createContext("/", this::handle);
-		this.server.start();
-	}
 
 	/**
 	 * Says how the next requests are answered, in turn.
@@ -109,11 +90,11 @@ public final class Downstream implements AutoCloseable {
 	}
 
 	public String url() {
-		return "http://127.0.0.1:" + port();
+		return this.server.url();
 	}
 
 	int port() {
-		return this.server.getAddress().getPort();
+		return this.server.port();
 	}
 
 	private synchronized int note(HttpExchange exchange) {
@@ -170,8 +151,7 @@ public final class Downstream implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.server.stop(0);
-		this.threads.shutdownNow();
+		this.server.close();
 	}
 
 }

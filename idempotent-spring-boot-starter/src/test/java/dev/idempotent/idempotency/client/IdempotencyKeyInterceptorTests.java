@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.client;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -12,6 +13,7 @@ import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.client.RestClientKeys.ServiceKeys;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.HttpMethod;
+import org.springframework.http.client.ClientHttpRequestInterceptor;
 import org.springframework.http.client.MultipartBodyBuilder;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClientException;
@@ -277,6 +280,24 @@ class IdempotencyKeyInterceptorTests {
 			.withMessageContaining("idempotent.client.repeatable");
 		assertThat(this.downstream.keys()).isEmpty();
 		assertThat(output).contains("A POST request to " + this.downstream.url(), "was not sent");
+	}
+
+	/**
+	 * One {@link ServiceKeys} can be applied to the clients of several services.
+	 */
+	@Test
+	void honoursKeysOnlyInTheClientThatSaysSo() {
+		ServiceKeys keys = new RestClientKeys(new IdempotencyKeyInterceptor(PropagationTargets.of(Map.of())))
+			.forService("payments");
+		ClientHttpRequestInterceptor plain = interceptorOf(keys);
+		assertThat(interceptorOf(keys.honouringKeys())).isNotSameAs(plain);
+		assertThat(interceptorOf(keys)).isSameAs(plain);
+	}
+
+	private static ClientHttpRequestInterceptor interceptorOf(ServiceKeys keys) {
+		List<ClientHttpRequestInterceptor> applied = new ArrayList<>();
+		RestClient.builder().apply(keys).requestInterceptors(applied::addAll);
+		return applied.get(0);
 	}
 
 	private void upload(String content) {

@@ -1,20 +1,15 @@
 package dev.idempotent.idempotency.client;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
+import dev.idempotent.testing.LocalHttpServer;
 
 /**
  * A service with several addresses and one memory of keys. It acts once for each key, and
@@ -23,9 +18,7 @@ import com.sun.net.httpserver.HttpServer;
  */
 public final class Ledger implements AutoCloseable {
 
-	private final List<HttpServer> servers = new ArrayList<>();
-
-	private final ExecutorService threads = Executors.newCachedThreadPool();
+	private final List<LocalHttpServer> servers = new ArrayList<>();
 
 	private final List<String> locations = new ArrayList<>();
 
@@ -40,18 +33,9 @@ public final class Ledger implements AutoCloseable {
 	 * @param prefix the path of the service there, such as {@code /pay}; may be empty
 	 */
 	public Ledger at(String prefix) {
-		HttpServer server;
-		try {
-			server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		server.setExecutor(this.threads);
-		server.createContext("/", (exchange) -> handle(exchange, prefix));
-		server.start();
+		LocalHttpServer server = LocalHttpServer.start((exchange) -> handle(exchange, prefix));
 		this.servers.add(server);
-		this.locations.add("http://127.0.0.1:" + server.getAddress().getPort() + prefix);
+		this.locations.add(server.url() + prefix);
 		return this;
 	}
 
@@ -116,8 +100,7 @@ public final class Ledger implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.servers.forEach((server) -> server.stop(0));
-		this.threads.shutdownNow();
+		this.servers.forEach(LocalHttpServer::close);
 	}
 
 }

@@ -1,12 +1,22 @@
 package dev.idempotent.idempotency.web;
 
+import java.util.Arrays;
+
 import dev.idempotent.testing.DocumentedProblem;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class ProblemTests {
+
+	@Test
+	void isDescribedByTheDocumentation() {
+		assertThat(Arrays.stream(Problem.values())
+			.map((problem) -> new DocumentedProblem(problem.slug(), problem.status(), problem.isRetryable())))
+			.containsExactlyInAnyOrderElementsOf(DocumentedProblem.all());
+	}
 
 	@ParameterizedTest
 	@EnumSource(Problem.class)

@@ -81,6 +81,26 @@ class RequiredKeysIntegrationTests {
 		}
 	}
 
+	/**
+	 * As {@code @PostMapping} is written.
+	 */
+	@Test
+	void matchPathsWithoutThePathOfTheDispatcherServlet() {
+		try (WebApplication application = WebApplication.start(Application.class, redis,
+				"server.servlet.context-path=/shop", "spring.mvc.servlet.path=/api",
+				"idempotent.web.required-for=POST /plain/**")) {
+			assertThat(application.post("/shop/api/plain/1", "{}").statusCode()).isEqualTo(400);
+			assertThat(application.bean(Operations.class).runs()).isZero();
+		}
+		for (String rule : List.of("POST /api/plain/**", "POST /shop/api/plain/**")) {
+			try (WebApplication application = WebApplication.start(Application.class, redis,
+					"server.servlet.context-path=/shop", "spring.mvc.servlet.path=/api",
+					"idempotent.web.required-for=" + rule)) {
+				assertThat(text(application.post("/shop/api/plain/1", "{}"))).startsWith("run 1");
+			}
+		}
+	}
+
 	@Test
 	void matchPathsAsTheMappingsOfTheApplicationDo() {
 		try (WebApplication application = WebApplication.start(AnyCaseApplication.class, redis,

@@ -11,8 +11,12 @@ import javax.sql.DataSource;
 
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
+import dev.idempotent.outbox.jdbc.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.outbox.jdbc.LaneQuery;
+import dev.idempotent.outbox.jdbc.QueuedEvent;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;

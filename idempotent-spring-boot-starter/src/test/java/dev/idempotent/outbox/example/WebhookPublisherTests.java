@@ -1,8 +1,6 @@
 package dev.idempotent.outbox.example;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,12 +10,12 @@ import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpExchange;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.testing.LocalHttpServer;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,25 +29,20 @@ class WebhookPublisherTests {
 
 	private final WebhookPublisher publisher = new WebhookPublisher();
 
-	@SuppressWarnings("NullAway.Init")
-	private HttpServer server;
+	private final LocalHttpServer server = LocalHttpServer.start(this::receive);
 
-	@BeforeEach
-	void start() throws IOException {
-		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-		this.server.createContext("/", (exchange) -> {
+	private void receive(HttpExchange exchange) throws IOException {
+		try (exchange) {
 			String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
 			this.received.add(exchange.getRequestHeaders().getFirst("ce-type") + " " + body);
 			int status = Integer.parseInt(exchange.getRequestURI().getPath().substring(1));
 			exchange.sendResponseHeaders(status, -1);
-			exchange.close();
-		});
-		this.server.start();
+		}
 	}
 
 	@AfterEach
 	void stop() {
-		this.server.stop(0);
+		this.server.close();
 	}
 
 	@Test
@@ -63,7 +56,7 @@ class WebhookPublisherTests {
 	@Test
 	void tellsThatNobodyAnswers() {
 		SerializedEvent event = event(204);
-		this.server.stop(0);
+		this.server.close();
 		assertThat(this.publisher.publish(List.of(event)))
 			.containsExactly(new Outcome.Unavailable("No response", Scope.DESTINATION));
 	}
@@ -77,7 +70,7 @@ class WebhookPublisherTests {
 	}
 
 	private SerializedEvent event(int status) {
-		String url = "http://localhost:" + this.server.getAddress().getPort() + "/" + status;
+		String url = this.server.url() + "/" + status;
 		return new SerializedEvent(UUID.randomUUID(), 1, "webhook:" + url, null, "order.created",
 				new byte[] { '{', '}' }, Map.of("content-type", "application/json"), 1);
 	}

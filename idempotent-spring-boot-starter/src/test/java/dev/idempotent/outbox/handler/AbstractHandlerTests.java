@@ -26,6 +26,7 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.testing.LostCommitReplies;
+import dev.idempotent.testing.Patience;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -101,7 +102,7 @@ abstract class AbstractHandlerTests {
 			}
 			together.add(suspects.incrementAndGet());
 			two.countDown();
-			awaitLatch(others);
+			Patience.await(others);
 			boolean unused = isDownSoon(two);
 			suspects.decrementAndGet();
 		});
@@ -126,7 +127,7 @@ abstract class AbstractHandlerTests {
 		shop.bean(TopicControl.class).pause("handlers:book");
 		shop.handlers().whenBooking((id) -> {
 			together.countDown();
-			awaitLatch(together);
+			Patience.await(together);
 		});
 		for (int i = 0; i < 3; i++) {
 			shop.leaveBehind("handlers:book", "key-" + i, "{\"id\":\"left-" + i + "\"}", 0);
@@ -145,7 +146,7 @@ abstract class AbstractHandlerTests {
 		shop.bean(TopicControl.class).pause("handlers:book");
 		shop.handlers().whenBooking((id) -> {
 			second.countDown();
-			awaitLatch(second);
+			Patience.await(second);
 		});
 		shop.leaveBehind("handlers:book", null, "{\"id\":\"left-1\"}", 1);
 		shop.leaveBehind("handlers:book", null, "{\"id\":\"left-2\"}", 1);
@@ -332,11 +333,11 @@ abstract class AbstractHandlerTests {
 			each.handlers().whenBooking((id) -> {
 				calls.incrementAndGet();
 				called.countDown();
-				awaitLatch(end);
+				Patience.await(end);
 			});
 		}
 		shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
-		awaitLatch(called);
+		Patience.await(called);
 		// Shows when the lease of the first event has ended.
 		await().untilAsserted(() -> assertThat(other.jdbc()
 			.queryForObject("select count(*) from handler_event where topic = 'handlers:book' "
@@ -692,15 +693,6 @@ abstract class AbstractHandlerTests {
 	private static boolean isDownSoon(CountDownLatch latch) {
 		try {
 			return latch.await(100, TimeUnit.MILLISECONDS);
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	static void awaitLatch(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);

@@ -18,6 +18,7 @@ import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxBacklog;
+import dev.idempotent.testing.Patience;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.AfterEach;
@@ -201,7 +202,7 @@ class HandlerVersionsIntegrationTests {
 				if (first.getAndSet(false)) {
 					begun.countDown();
 				}
-				AbstractHandlerTests.awaitLatch(begun);
+				Patience.await(begun);
 				int number = Integer.parseInt(id);
 				if (number % 9 == 0 && failed.add(id)) {
 					throw new IllegalStateException("not yet");

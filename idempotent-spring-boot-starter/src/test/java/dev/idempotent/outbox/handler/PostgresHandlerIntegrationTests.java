@@ -21,6 +21,7 @@ import javax.sql.DataSource;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.testing.Patience;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -140,7 +141,7 @@ class PostgresHandlerIntegrationTests extends AbstractHandlerTests {
 			if (id.equals("poison")) {
 				deaths.incrementAndGet();
 				endSession(each.jdbc());
-				awaitLatch(end);
+				Patience.await(end);
 			}
 		}));
 		HandlerShop shop = processes.get(0);
@@ -164,7 +165,7 @@ class PostgresHandlerIntegrationTests extends AbstractHandlerTests {
 		After.step = (jdbc) -> {
 			deaths.incrementAndGet();
 			endSession(jdbc);
-			awaitLatch(end);
+			Patience.await(end);
 		};
 		for (int i = 1; i < 6; i++) {
 			HandlerShop process = open(List.of(After.class), HandlerShop.OFTEN, "idempotent.outbox.handlers.attempts=2",
@@ -293,10 +294,10 @@ class PostgresHandlerIntegrationTests extends AbstractHandlerTests {
 				calls.incrementAndGet();
 				called.countDown();
 				shop.jdbc().execute("set local idle_in_transaction_session_timeout = '100ms'");
-				AbstractHandlerTests.awaitLatch(end);
+				Patience.await(end);
 			});
 			shop.append(HandlerShop.event("order.placed", "1").withKey("1"));
-			AbstractHandlerTests.awaitLatch(called);
+			Patience.await(called);
 			try (HandlerShop other = HandlerShop.open(postgres.properties(), HandlerShop.OFTEN, List.of())) {
 				await().untilAsserted(() -> assertThat(other.rows()).isZero());
 			}

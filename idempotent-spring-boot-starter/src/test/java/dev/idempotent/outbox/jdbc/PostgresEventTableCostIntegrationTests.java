@@ -13,10 +13,7 @@ import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.jdbc.StatementCount;
-import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.Lock;
-import dev.idempotent.outbox.jdbc.EventTable.LaneQuery;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;

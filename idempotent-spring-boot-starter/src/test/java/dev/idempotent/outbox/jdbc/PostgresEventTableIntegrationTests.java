@@ -10,11 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import dev.idempotent.outbox.OutboxSamples;
-import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
-import dev.idempotent.outbox.jdbc.EventTable.Lock;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
-import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;

@@ -18,7 +18,6 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -35,6 +34,7 @@ import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.LaneHash;
+import dev.idempotent.testing.Patience;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -205,7 +205,7 @@ abstract class AbstractRelayTests {
 		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.workers=1");
 		CountDownLatch open = new CountDownLatch(1);
 		shop.broker().answer((event) -> {
-			awaitLatch(open);
+			Patience.await(open);
 			return new Outcome.Delivered();
 		});
 		IntStream.range(0, 20).forEach((i) -> shop.append("order-" + i));
@@ -222,12 +222,12 @@ abstract class AbstractRelayTests {
 		shop.broker().answer((event) -> {
 			if (event.type().equals("slow")) {
 				begun.countDown();
-				awaitLatch(open);
+				Patience.await(open);
 			}
 			return new Outcome.Delivered();
 		});
 		shop.append("slow");
-		awaitLatch(begun);
+		Patience.await(begun);
 		shop.append("quick");
 		try {
 			await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("quick"));
@@ -324,11 +324,11 @@ abstract class AbstractRelayTests {
 		CountDownLatch open = new CountDownLatch(1);
 		slow.broker().answer((event) -> {
 			taken.countDown();
-			awaitLatch(open);
+			Patience.await(open);
 			return new Outcome.Delivered();
 		});
 		slow.append("order.created");
-		awaitLatch(taken);
+		Patience.await(taken);
 		Shop other = open(Shop.OFTEN);
 		await().untilAsserted(() -> assertThat(other.broker().types()).containsExactly("order.created"));
 		await().untilAsserted(() -> assertThat(other.pending()).isZero());
@@ -444,7 +444,7 @@ abstract class AbstractRelayTests {
 		Shop shop = openWithTwo(Shop.OFTEN);
 		CountDownLatch slow = new CountDownLatch(1);
 		shop.broker().answer((event) -> {
-			awaitLatch(slow);
+			Patience.await(slow);
 			return new Outcome.Delivered();
 		});
 		IntStream.range(0, 10).forEach((i) -> shop.append("slow"));
@@ -503,7 +503,7 @@ abstract class AbstractRelayTests {
 		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.batch-memory=10B", "idempotent.outbox.relay.workers=1");
 		CountDownLatch open = new CountDownLatch(1);
 		shop.broker().answer((event) -> {
-			awaitLatch(open);
+			Patience.await(open);
 			return new Outcome.Delivered();
 		});
 		for (int i = 0; i < 20; i++) {
@@ -717,7 +717,7 @@ abstract class AbstractRelayTests {
 		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.lease=1h");
 		CountDownLatch open = new CountDownLatch(1);
 		shop.broker().answer((event) -> {
-			awaitLatch(open);
+			Patience.await(open);
 			return new Outcome.Delivered();
 		});
 		for (int i = 1; i <= 100; i++) {
@@ -780,15 +780,6 @@ abstract class AbstractRelayTests {
 		await().until(() -> shop.relay().lastPass().isPresent());
 	}
 
-	static void awaitLatch(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
 	/**
 	 * As in a pipeline, the events behind one that times out get no reply either.
 	 */
@@ -833,11 +824,11 @@ abstract class AbstractRelayTests {
 		CountDownLatch open = new CountDownLatch(1);
 		shop.broker().answer((event) -> {
 			taken.countDown();
-			awaitLatch(open);
+			Patience.await(open);
 			return new Outcome.Delivered();
 		});
 		shop.appendOrdered("a", "1");
-		awaitLatch(taken);
+		Patience.await(taken);
 		shop.leaveBehindOrdered("a", "2");
 		shop.appendOrdered("a", "3");
 		return open;

@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.ClaimedEvent;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -27,12 +27,13 @@ import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
-import dev.idempotent.outbox.jdbc.EventTable.QueuedEvent;
+import dev.idempotent.outbox.jdbc.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.relay.BatchSettlement.Rules;
 import dev.idempotent.outbox.relay.LaneQueue.LaneSignal;
+import dev.idempotent.testing.Patience;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
@@ -396,7 +397,7 @@ class HandlerWorkersIntegrationTests {
 			if (!claims.isEmpty()) {
 				this.sizes.add(claims.size());
 				this.blocked.countDown();
-				AbstractRelayTests.awaitLatch(end);
+				Patience.await(end);
 			}
 			return claims;
 		}
@@ -417,7 +418,7 @@ class HandlerWorkersIntegrationTests {
 		}
 
 		void awaitBlocked() {
-			AbstractRelayTests.awaitLatch(this.blocked);
+			Patience.await(this.blocked);
 		}
 
 		/**
@@ -475,7 +476,7 @@ class HandlerWorkersIntegrationTests {
 		@Override
 		public @Nullable Attempt handleUnclaimed(QueuedEvent head, Consumer<Throwable> failures) {
 			this.hanging.add("unclaimed");
-			AbstractRelayTests.awaitLatch(this.free);
+			Patience.await(this.free);
 			return null;
 		}
 
@@ -484,7 +485,7 @@ class HandlerWorkersIntegrationTests {
 			String type = claim.event().type();
 			if (this.slow.contains(type)) {
 				this.hanging.add(type);
-				AbstractRelayTests.awaitLatch(this.free);
+				Patience.await(this.free);
 				return new Outcome.Delivered();
 			}
 			CyclicBarrier others = this.meet;

@@ -12,6 +12,7 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.testing.Patience;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -104,11 +105,11 @@ class PauseIntegrationTests {
 		CountDownLatch open = new CountDownLatch(1);
 		shop.broker().answer((event) -> {
 			taken.countDown();
-			AbstractRelayTests.awaitLatch(open);
+			Patience.await(open);
 			return new Outcome.Delivered();
 		});
 		shop.appendTo(OTHER, "first");
-		AbstractRelayTests.awaitLatch(taken);
+		Patience.await(taken);
 		IntStream.range(0, 10).forEach((i) -> shop.appendTo(PAUSED, "kept"));
 		control(shop).pause(PAUSED);
 		shop.relay().refreshPausedTopics();
@@ -125,12 +126,12 @@ class PauseIntegrationTests {
 		shop.broker().answer((event) -> {
 			if (event.type().equals("slow")) {
 				taken.countDown();
-				AbstractRelayTests.awaitLatch(open);
+				Patience.await(open);
 			}
 			return new Outcome.Delivered();
 		});
 		shop.leaveBehind("slow", 1);
-		AbstractRelayTests.awaitLatch(taken);
+		Patience.await(taken);
 		control(shop).pause(PAUSED);
 		awaitPaused(Set.of(PAUSED));
 		shop.appendTo(PAUSED, "kept");

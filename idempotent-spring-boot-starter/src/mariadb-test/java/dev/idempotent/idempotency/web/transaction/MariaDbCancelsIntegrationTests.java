@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.web.transaction;
 
 import java.util.List;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.testing.RealMariaDb;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Nested;
@@ -14,24 +13,15 @@ import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
  */
 class MariaDbCancelsIntegrationTests {
 
-	private static final String WAITING = "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
-
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();
-
-	private static List<String> database(String url) {
-		try (HikariDataSource pool = mariaDb.connect(url)) {
-			return List.of("spring.datasource.url=" + pool.getJdbcUrl(), "spring.datasource.username=root",
-					"spring.datasource.password=");
-		}
-	}
 
 	@Nested
 	class OfOneInstance extends AbstractCancelTests {
 
 		@BeforeParameterizedClassInvocation
 		static void start(String container) {
-			List<String> database = database(RealMariaDb.URL);
+			List<String> database = mariaDb.properties(RealMariaDb.URL);
 			start(HoldApplication.class, container, WebApplication.WITH_DATABASE, database.get(0), database.get(1),
 					database.get(2), "idempotent.jdbc.initialize-schema=always",
 					"idempotent.web.max-response-body=10KB", "idempotent.web.max-buffered-response=100KB");
@@ -44,27 +34,22 @@ class MariaDbCancelsIntegrationTests {
 
 		@Override
 		List<String> database() {
-			return MariaDbCancelsIntegrationTests.database(RealMariaDb.URL);
+			return mariaDb.properties(RealMariaDb.URL);
 		}
 
 		@Override
 		String waiting() {
-			return WAITING;
+			return RealMariaDb.WAITING;
 		}
 
 	}
 
 	@Nested
-	class ConcurrentWithConnectorJ extends AbstractConcurrentCancelTests {
+	class ConcurrentWithConnectorJ extends Concurrent {
 
 		@Override
 		List<String> database() {
-			return MariaDbCancelsIntegrationTests.database(RealMariaDb.CONNECTOR_J_URL);
-		}
-
-		@Override
-		String waiting() {
-			return WAITING;
+			return mariaDb.properties(RealMariaDb.CONNECTOR_J_URL);
 		}
 
 	}

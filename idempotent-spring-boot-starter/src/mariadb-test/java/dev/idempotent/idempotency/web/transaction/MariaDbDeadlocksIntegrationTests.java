@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.web.transaction;
 
 import java.util.List;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -43,15 +42,12 @@ class MariaDbDeadlocksIntegrationTests {
 
 		@Override
 		List<String> database() {
-			try (HikariDataSource pool = mariaDb.connect(this.url)) {
-				return List.of("spring.datasource.url=" + pool.getJdbcUrl(), "spring.datasource.username=root",
-						"spring.datasource.password=");
-			}
+			return mariaDb.properties(this.url);
 		}
 
 		@Override
 		String waiting() {
-			return "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+			return RealMariaDb.WAITING;
 		}
 
 	}

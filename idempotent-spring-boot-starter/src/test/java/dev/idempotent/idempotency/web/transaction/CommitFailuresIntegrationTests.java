@@ -1,6 +1,9 @@
 package dev.idempotent.idempotency.web.transaction;
 
+import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.util.Map;
+import java.util.Properties;
 import java.util.UUID;
 
 import dev.idempotent.idempotency.Guarantee;
@@ -16,11 +19,17 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.View;
+import org.springframework.web.servlet.handler.SimpleMappingExceptionResolver;
+import org.springframework.web.servlet.view.AbstractView;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -66,6 +75,21 @@ class CommitFailuresIntegrationTests extends AbstractPostgresHandlerTests {
 		assertThat(answer.headers().allValues("Set-Cookie").toString()).doesNotContain("order=");
 	}
 
+	/**
+	 * As the dispatcher servlet does, which detects them.
+	 */
+	@Test
+	void areResolvedByEachResolverOfTheApplicationIfAViewWasRendered() {
+		HttpResponse<byte[]> first = post("/checkout/page?name=" + this.name);
+		assertThat(first.statusCode()).isEqualTo(422);
+		assertThat(text(first)).isEqualTo("The page of OverdrawnException, rows: 0");
+		assertThat(first.headers().firstValue("Location")).isEmpty();
+		assertThat(first.headers().firstValue("X-Order")).isEmpty();
+		HttpResponse<byte[]> retry = post("/checkout/page?name=" + this.name);
+		assertThat(isReplay(retry)).isTrue();
+		assertThat(retry.body()).isEqualTo(first.body());
+	}
+
 	private HttpResponse<byte[]> post() {
 		return post("/checkout?name=" + this.name, "Origin", ORIGIN);
 	}
@@ -83,6 +107,36 @@ class CommitFailuresIntegrationTests extends AbstractPostgresHandlerTests {
 				((HttpServletResponse) response).addHeader("X-Inner-Filter", "1");
 				chain.doFilter(request, response);
 			});
+		}
+
+		@Bean
+		SimpleMappingExceptionResolver pages() {
+			SimpleMappingExceptionResolver resolver = new SimpleMappingExceptionResolver();
+			resolver.setExceptionMappings(propertiesOf(OverdrawnException.class, "overdrawn"));
+			resolver.addStatusCode("overdrawn", 422);
+			return resolver;
+		}
+
+		private static Properties propertiesOf(Class<?> exception, String view) {
+			Properties mappings = new Properties();
+			mappings.setProperty(exception.getName(), view);
+			return mappings;
+		}
+
+		@Bean
+		View overdrawn(Works works) {
+			return new AbstractView() {
+
+				@Override
+				protected void renderMergedOutputModel(Map<String, Object> model, HttpServletRequest request,
+						HttpServletResponse response) throws IOException {
+					setResponseContentType(request, response);
+					response.getWriter()
+						.write("The page of " + model.get("exception").getClass().getSimpleName() + ", rows: "
+								+ works.count(request.getParameter("name")));
+				}
+
+			};
 		}
 
 	}
@@ -112,11 +166,29 @@ class CommitFailuresIntegrationTests extends AbstractPostgresHandlerTests {
 			return ResponseEntity.status(201).header("Location", "/orders/" + name).build();
 		}
 
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/checkout/page")
+		ModelAndView checkOutOnAPage(@RequestParam String name, HttpServletResponse response) {
+			this.works.write(name);
+			response.addHeader("X-Order", name);
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+				@Override
+				public void beforeCommit(boolean readOnly) {
+					throw new OverdrawnException();
+				}
+			});
+			return new ModelAndView("redirect:/thanks");
+		}
+
 		@ExceptionHandler
 		ResponseEntity<String> soldOut(Troubled.DeclinedException ex, HttpServletRequest request) {
 			int rows = this.works.count(request.getParameter("name"));
 			return ResponseEntity.unprocessableContent().body("sold out, rows: " + rows);
 		}
+
+	}
+
+	private static final class OverdrawnException extends RuntimeException {
 
 	}
 

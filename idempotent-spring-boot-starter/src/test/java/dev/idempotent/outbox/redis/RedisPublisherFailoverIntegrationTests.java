@@ -20,7 +20,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for {@link RedisStreamPublisher} behind one address that leads to another master
  * after a failover, as with managed services, while the old master keeps running.
  */
-class RedisEndpointFailoverIntegrationTests {
+class RedisPublisherFailoverIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 

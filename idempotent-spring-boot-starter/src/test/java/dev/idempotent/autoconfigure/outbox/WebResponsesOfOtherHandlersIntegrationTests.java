@@ -1,4 +1,4 @@
-package dev.idempotent.outbox.method;
+package dev.idempotent.autoconfigure.outbox;
 
 import java.io.IOException;
 import java.util.List;
@@ -44,9 +44,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The events of web handlers that are not controller methods, and of exception handlers.
+ * Tests for {@link WebResponses} of web handlers that are not controller methods, and of
+ * exception handlers.
  */
-class OtherHandlersEventsIntegrationTests {
+class WebResponsesOfOtherHandlersIntegrationTests {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
@@ -67,7 +68,7 @@ class OtherHandlersEventsIntegrationTests {
 			"/controller?status=409, 409, ", "/controller?status=302, 302, created", "/failures/set, 409, ",
 			"/failures/sent, 410, ", "/failures/annotated, 422, ", "/failures/entity, 404, declined",
 			"/failures/accepted, 202, created" })
-	void followFromTheStatusThatTheClientGets(String path, int status, String event) {
+	void decideByTheStatusThatTheClientGetsWhetherThereIsAnEvent(String path, int status, String event) {
 		assertThat(application.post(path, "{}").statusCode()).isEqualTo(status);
 		JdbcClient database = application.bean(JdbcClient.class);
 		await().untilAsserted(

@@ -1,4 +1,4 @@
-package dev.idempotent.outbox.method;
+package dev.idempotent.autoconfigure.outbox;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -52,11 +52,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The events of web handlers that decline by what they return.
+ * Tests for {@link WebResponses}: whether web handlers append events follows from the
+ * response that they return.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @SuppressWarnings("FutureReturnValueIgnored") // The container takes them.
-class HandlerEventsIntegrationTests {
+class WebResponsesIntegrationTests {
 
 	private static final String ORDER = "{\"id\":\"o-1\"}";
 
@@ -85,7 +86,7 @@ class HandlerEventsIntegrationTests {
 			"/views/models/303, 303, created", "/views/models/status, 410, ", "/texts, 200, created",
 			"/views/redirects/named, 302, created", "/views/redirects/annotated, 409, ", "/texts/redirect, 409, ",
 			"/audited, 422, audited" })
-	void followFromTheStatusThatTheClientGets(String path, int status, String events) {
+	void decideByTheStatusThatTheClientGetsWhetherThereIsAnEvent(String path, int status, String events) {
 		assertThat(application.post(path, ORDER, "Idempotency-Key", UUID.randomUUID().toString()).statusCode())
 			.isEqualTo(status);
 		assertThat(delivered()).isEqualTo((events != null) ? List.of(events + " " + ORDER) : List.of());
@@ -101,7 +102,7 @@ class HandlerEventsIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "/views/custom", "/views/custom/model", "/views/custom/asked", "/views/forward",
 			"/views/forward/model", "/views/later", "/views/custom/fragment", "/views/custom/fragments" })
-	void areNotMadeOfAStatusThatIsUnknown(String path, CapturedOutput output) {
+	void rollBackIfTheirStatusIsUnknown(String path, CapturedOutput output) {
 		int before = application.bean(Orders.class).declined();
 		assertThat(application.post(path, ORDER).statusCode()).isEqualTo(500);
 		assertThat(application.bean(Orders.class).declined()).isEqualTo(before);
@@ -111,7 +112,7 @@ class HandlerEventsIntegrationTests {
 	}
 
 	@Test
-	void cannotBeMadeOfABodyThatIsMissing() {
+	void rollBackIfTheirEventNeedsABodyThatIsMissing() {
 		assertThat(application.post("/empty/200", "{}").statusCode()).isEqualTo(500);
 		assertThat(delivered()).isEmpty();
 	}

@@ -24,9 +24,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The table of docs/how-it-works.md, row by row over real HTTP.
+ * Tests for {@link IdempotencyFilter}: what a client gets, row by row of the table in
+ * docs/how-it-works.md.
  */
-class GuaranteesIntegrationTests {
+class IdempotencyFilterIntegrationTests {
 
 	private static final String KEY = "Idempotency-Key";
 

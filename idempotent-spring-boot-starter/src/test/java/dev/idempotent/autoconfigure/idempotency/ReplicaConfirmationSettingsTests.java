@@ -10,9 +10,9 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@code idempotent.redis.wait-replicas}.
+ * Tests for {@code idempotent.redis.wait-replicas} without a Redis.
  */
-class RedisStoreConfigurationTests {
+class ReplicaConfirmationSettingsTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class))

@@ -25,6 +25,7 @@ import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
+import dev.idempotent.testing.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,14 +44,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What handlers do during an outage, after other versions, operators, and attempts beyond
- * their leases.
+ * The attempts of handlers: which events get one, how many, and what they find, also
+ * during an outage, beyond a lease, and after operators or another version.
  */
 @Timeout(120)
-class HandlersOverTimeTests {
+class HandlerAttemptsTests {
 
 	private static final List<String> DATABASE = List.of("spring.datasource.generate-unique-name=false",
-			"spring.datasource.url=jdbc:h2:mem:handlers-over-time;DB_CLOSE_DELAY=-1");
+			"spring.datasource.url=jdbc:h2:mem:handler-attempts;DB_CLOSE_DELAY=-1");
 
 	private static final String MAIL = "handlers:mail";
 
@@ -124,10 +125,10 @@ class HandlersOverTimeTests {
 		slow.handlers().whenMailing((id) -> {
 			calls.incrementAndGet();
 			called.countDown();
-			AbstractHandlerTests.awaitLatch(end);
+			Patience.await(end);
 		});
 		slow.append(HandlerShop.event("order.shipped", "1").withKey("1"));
-		AbstractHandlerTests.awaitLatch(called);
+		Patience.await(called);
 		// Its own lease is long enough for one attempt on any machine.
 		HandlerShop other = open(List.of());
 		await().untilAsserted(() -> assertThat(other.rows()).isZero());

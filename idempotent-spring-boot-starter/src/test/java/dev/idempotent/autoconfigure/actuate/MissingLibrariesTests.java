@@ -15,15 +15,16 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for idempotency where a library of its operators is not on the class path.
+ * Keys are kept where a library of operators, of a store or of the web is not on the
+ * class path.
  */
-class IdempotencyOperationsAutoConfigurationTests {
+class MissingLibrariesTests {
 
 	@ParameterizedTest
 	@CsvSource({ "org.springframework.boot.actuate, idempotencyEndpoint",
 			"org.springframework.boot.health, idempotencyHealthIndicator",
 			"org.springframework.data.redis, redisIdempotencyStore", "jakarta.servlet, idempotencyFilter" })
-	void keepsKeysWithoutWhatWouldOperateThem(String missing, String bean) throws ClassNotFoundException {
+	void leaveOutOnlyTheBeanThatNeedsThem(String missing, String bean) throws ClassNotFoundException {
 		ClassPathWithout classPath = new ClassPathWithout(missing);
 		new ApplicationContextRunner().withClassLoader(classPath)
 			.withPropertyValues("management.endpoints.web.exposure.include=idempotency", "idempotent.namespace=test")

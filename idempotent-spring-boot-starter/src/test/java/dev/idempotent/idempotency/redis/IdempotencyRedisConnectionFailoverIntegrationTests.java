@@ -19,7 +19,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for {@link IdempotencyRedisConnection} behind one address that leads to another
  * master after a failover, while the old master keeps running.
  */
-class RedisEndpointFailoverIntegrationTests {
+class IdempotencyRedisConnectionFailoverIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
