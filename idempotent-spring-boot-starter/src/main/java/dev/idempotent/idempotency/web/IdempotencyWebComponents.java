@@ -109,7 +109,7 @@ public final class IdempotencyWebComponents {
 		}
 		if (ex instanceof IdempotencyPendingException) {
 			return Problem.IN_PROGRESS
-				.refusal("A part of this request is already running. Send the request again in a moment, unchanged.");
+				.refusal("A part of this request is still running, or waits. Send the request again later, unchanged.");
 		}
 		if (ex instanceof IdempotencyMismatchException) {
 			return Problem.KEY_REUSED.refusal(
