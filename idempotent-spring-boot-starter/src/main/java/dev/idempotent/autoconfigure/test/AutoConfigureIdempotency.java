@@ -9,6 +9,7 @@ import java.lang.annotation.Target;
 
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.test.OutboxEvents;
+import dev.idempotent.test.SagaWaits;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.PropertyMapping;
 
@@ -16,7 +17,8 @@ import org.springframework.boot.test.context.PropertyMapping;
  * Lets a test run without Redis and without a broker: keys are stored in an
  * {@link InMemoryIdempotencyStore}, unless there is a bean of type
  * {@code IdempotencyStore}, and {@link OutboxEvents} records the events. Operations under
- * {@code Guarantee.TRANSACTION} still commit with the database, if there is one.
+ * {@code Guarantee.TRANSACTION} still commit with the database, if there is one, and
+ * {@link SagaWaits} lets the time of the waits of sagas pass.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -91,6 +91,14 @@ public interface SagaAdministration {
 	boolean skip(IdempotencyKey id, String step, String note);
 
 	/**
+	 * Moves a saga that waits into the past with its steps and its deadline, so that the
+	 * time of its wait has passed. For tests of applications.
+	 * @param id the id
+	 * @return {@code false} if it does not wait
+	 */
+	boolean expireWait(IdempotencyKey id);
+
+	/**
 	 * Finds a saga, without its arguments and results.
 	 * @param id the id
 	 * @return the saga with its steps, or {@code null}

@@ -182,6 +182,11 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		});
 	}
 
+	@Override
+	public boolean expireWait(IdempotencyKey id) {
+		return this.database.runInTransaction((sql) -> new SagaSignals(sql).expireWait(id));
+	}
+
 	/**
 	 * Reads a saga with its steps in one statement, and so at one moment.
 	 */

@@ -45,6 +45,8 @@ final class SagaSignals {
 	 */
 	private static final int MOST_ATTEMPTS = 5;
 
+	private static final long MICROS_PER_MILLI = 1000;
+
 	private final SagaSql sql;
 
 	private final Database database;
@@ -215,6 +217,34 @@ final class SagaSignals {
 			return new Cancellation(target.status(), null);
 		}
 		return new Cancellation(SagaStatus.COMPENSATING, target.name());
+	}
+
+	/**
+	 * Moves a saga that waits into the past.
+	 */
+	boolean expireWait(IdempotencyKey saga) {
+		List<Past> times = this.sql.queryById(
+				"select " + this.database.microsUntil("due_at") + " as due, " + this.database.microsUntil("deadline")
+						+ " as deadline, " + this.database.microsUntil("created_at") + " as created from "
+						+ this.sql.instance() + " where id = ? and owner is null and waits_for is not null and "
+						+ SagaSql.UNINDEXED_STATUS + " = 'EXECUTING' for update",
+				List.of(saga.digest()), Past::new);
+		for (Past time : times) {
+			String then = this.database.millisFromNow();
+			this.sql.updateById(
+					"update " + this.sql.instance() + " set due_at = " + then + ", deadline = " + then
+							+ ", created_at = " + then + " where id = ?",
+					List.<Object>of(0L, time.before(time.deadline()), time.before(time.created()), saga.digest()));
+			this.sql
+				.queryById(
+						"select seq, " + this.database.microsUntil("begun_at") + " as begun from " + this.sql.step()
+								+ " where saga_id = ?",
+						List.of(saga.digest()), (row, number) -> List.of(row.getLong("begun"), row.getLong("seq")))
+				.forEach((step) -> this.sql.updateById(
+						"update " + this.sql.step() + " set begun_at = " + then + " where saga_id = ? and seq = ?",
+						List.<Object>of(time.before(step.get(0)), saga.digest(), step.get(1))));
+		}
+		return !times.isEmpty();
 	}
 
 	/**
@@ -412,6 +442,25 @@ final class SagaSignals {
 		 */
 		boolean isOf(@Nullable Long expected) {
 			return this.generation == null || expected == null || this.generation.equals(expected);
+		}
+
+	}
+
+	/**
+	 * The times of a saga that waits, in microseconds from now.
+	 */
+	private record Past(long due, long deadline, long created) {
+
+		Past(ResultSet row, int number) throws SQLException {
+			this(row.getLong("due"), row.getLong("deadline"), row.getLong("created"));
+		}
+
+		/**
+		 * Returns a time by as much earlier as the wait lasts, in milliseconds from now.
+		 * Both are rounded, so that the wait is over.
+		 */
+		long before(long time) {
+			return Math.floorDiv(time, MICROS_PER_MILLI) - Math.max(0, -Math.floorDiv(-this.due, MICROS_PER_MILLI));
 		}
 
 	}

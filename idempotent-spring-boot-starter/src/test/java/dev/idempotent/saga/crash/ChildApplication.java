@@ -2,6 +2,7 @@ package dev.idempotent.saga.crash;
 
 import dev.idempotent.autoconfigure.idempotency.ImportHandlers;
 import dev.idempotent.autoconfigure.saga.ImportSagas;
+import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.testing.RestartedApplication;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
@@ -16,6 +17,7 @@ import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfigu
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -40,6 +42,11 @@ import org.springframework.web.bind.annotation.RestController;
 @ImportSagas
 @Import({ ChildApplication.Effects.class, ChildApplication.HaltPoint.Control.class })
 class ChildApplication {
+
+	@Bean
+	IdempotencyScopeResolver oneCaller() {
+		return (request) -> "caller";
+	}
 
 	/**
 	 * The effects of all actions and undos, which are only ever added.
@@ -80,8 +87,22 @@ class ChildApplication {
 		 */
 		static final String LATE_HOLD = "late-hold";
 
+		/**
+		 * Waits for signals, which are sent.
+		 */
+		static final String WAITS = "waits";
+
+		/**
+		 * Waits for signals, which are not sent.
+		 */
+		static final String WAITS_IN_VAIN = "waits-in-vain";
+
 		Command withRef(String charge) {
 			return new Command(this.id, this.plan, charge);
+		}
+
+		boolean waits() {
+			return this.plan.startsWith(WAITS);
 		}
 
 		boolean refuses(String step) {

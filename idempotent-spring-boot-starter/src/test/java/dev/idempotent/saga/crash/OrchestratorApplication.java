@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.ServiceResponse;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
 import dev.idempotent.idempotency.client.PropagationTargets;
@@ -18,7 +20,9 @@ import dev.idempotent.saga.SagaObserver;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.SagaWaitingException;
 import dev.idempotent.saga.Sagas;
+import dev.idempotent.saga.SignalResult;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.crash.OrchestratorApplication.Checkout.Receipt;
@@ -98,10 +102,13 @@ class OrchestratorApplication {
 
 		private final TransactionOperations transactions;
 
-		Orders(Checkout checkout, Sagas sagas, TransactionOperations transactions) {
+		private final Effects effects;
+
+		Orders(Checkout checkout, Sagas sagas, TransactionOperations transactions, Effects effects) {
 			this.checkout = checkout;
 			this.sagas = sagas;
 			this.transactions = transactions;
+			this.effects = effects;
 		}
 
 		@PostMapping("/sagas")
@@ -115,6 +122,9 @@ class OrchestratorApplication {
 			}
 			catch (SagaHaltedException ex) {
 				return ResponseEntity.ok(SagaStatus.HALTED.name());
+			}
+			catch (SagaWaitingException ex) {
+				return ResponseEntity.accepted().body(ex.waitsFor());
 			}
 			catch (RuntimeException ex) {
 				return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).body(ex.getClass().getName());
@@ -130,6 +140,27 @@ class OrchestratorApplication {
 			}));
 		}
 
+		@PostMapping("/signals")
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		String signal(@RequestBody Message message) {
+			SignalResult result = this.sagas.signal(this.sagas.idOf(Checkout.NAME, message.saga()), message.name(),
+					message.value());
+			this.effects.add(message.name() + " " + result, message.saga(), message.value());
+			HaltPoint.passInTransaction("signal");
+			return result.name();
+		}
+
+		@PostMapping("/cancellations")
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		String cancel(@RequestBody Message message) {
+			String told = this.sagas.cancel(this.sagas.idOf(Checkout.NAME, message.saga()), "changed her mind")
+				.map(Enum::name)
+				.orElse("none");
+			this.effects.add("told " + told, message.saga(), "");
+			HaltPoint.passInTransaction("cancel");
+			return told;
+		}
+
 		@GetMapping("/sagas/{id}")
 		ResponseEntity<String> find(@PathVariable String id) {
 			return ResponseEntity.of(this.sagas.find(new IdempotencyKey(id)).map(SagaSnapshot::status).map(Enum::name));
@@ -138,11 +169,32 @@ class OrchestratorApplication {
 	}
 
 	/**
-	 * A saga with a step of each kind.
+	 * A signal or a cancellation.
+	 *
+	 * @param saga the key of the saga
+	 * @param name the name of the signal
+	 * @param value its value
+	 */
+	record Message(String saga, String name, String value) {
+	}
+
+	/**
+	 * A saga with a step of each kind, and with waits of each kind.
 	 */
 	static class Checkout {
 
 		static final String NAME = "checkout";
+
+		/**
+		 * Signals.
+		 */
+		static final String PAID = "paid";
+
+		static final String APPROVED = "approved";
+
+		private static final Duration PATIENCE = Duration.ofSeconds(4);
+
+		private static final Duration IMPATIENCE = Duration.ofMillis(500);
 
 		private final SagaSteps saga;
 
@@ -166,17 +218,42 @@ class OrchestratorApplication {
 						throw new StepRefusedException("not for sale");
 					}
 				});
+			if (command.waits()) {
+				awaitPayment(command);
+			}
 			this.saga.step("hold").cancel(() -> call("release", command)).run(() -> call("hold", command));
 			String charge = this.saga.step("charge", String.class)
 				.provenBy(ServiceResponse::hasReceipt)
 				.compensate((id) -> call("refund", command.withRef(id)))
 				.run(() -> call("charge", command));
+			if (command.waits()) {
+				awaitApproval(command);
+			}
 			if (command.plan().equals(Command.THROWS)) {
 				throw new IllegalStateException("Not a transient failure");
 			}
 			this.saga.step("notify").provenBy(ServiceResponse::hasReceipt).run(() -> call("notify", command));
 			HaltPoint.pass("before-end");
 			return new Receipt(command.id(), charge);
+		}
+
+		/**
+		 * What the waits have returned is recorded with a step, which is not undone.
+		 */
+		private void awaitPayment(Command command) {
+			HaltPoint.pass("before-wait");
+			String paid = this.saga.await(PAID, String.class)
+				.within(command.plan().equals(Command.WAITS) ? PATIENCE : IMPATIENCE);
+			HaltPoint.pass("after-wait");
+			this.saga.step("receive").runInTransaction(() -> this.effects.add("received", command.id(), paid));
+		}
+
+		private void awaitApproval(Command command) {
+			boolean approved = this.saga.await(APPROVED).arrivesWithin(IMPATIENCE);
+			this.saga.sleep("cooling-off", Duration.ofMillis(200));
+			HaltPoint.pass("after-sleep");
+			this.saga.step("decide")
+				.runInTransaction(() -> this.effects.add("decided", command.id(), String.valueOf(approved)));
 		}
 
 		private String call(String path, Command command) {

@@ -5,10 +5,8 @@ import java.util.UUID;
 import dev.idempotent.idempotency.Cancels;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.saga.crash.ChildApplication.Command;
 import dev.idempotent.saga.crash.ChildApplication.Effects;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
@@ -23,11 +21,6 @@ import org.springframework.web.server.ResponseStatusException;
 @Configuration(proxyBeanMethods = false)
 @Import({ ChildApplication.class, ParticipantApplication.Participant.class })
 class ParticipantApplication {
-
-	@Bean
-	IdempotencyScopeResolver oneCaller() {
-		return (request) -> "orchestrator";
-	}
 
 	@RestController
 	static class Participant {

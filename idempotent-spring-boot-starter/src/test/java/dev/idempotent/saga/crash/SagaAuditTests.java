@@ -2,9 +2,13 @@ package dev.idempotent.saga.crash;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.crash.ChildApplication.Command;
 import dev.idempotent.saga.crash.SagaAudit.Effect;
 import dev.idempotent.saga.crash.SagaClient.PlacedSaga;
 import org.jspecify.annotations.Nullable;
@@ -75,13 +79,52 @@ class SagaAuditTests {
 		assertThat(find("refuses-hold", SagaStatus.COMPLETED, DONE, "COMPLETED 1")).isNotEmpty();
 	}
 
+	@ParameterizedTest
+	@CsvSource(nullValues = "-", value = { "paid ACCEPTED-1 received-1, DONE, -",
+			"paid ACCEPTED-1 paid DUPLICATE-1 paid DIFFERENT-2, DONE, -", "paid TOO_LATE-1, REFUSED, -",
+			"paid ACCEPTED-1, ACTING, -", "paid ACCEPTED-1, REFUSED, accepted but lost",
+			"paid ACCEPTED-1 paid ACCEPTED-2, DONE, accepted 2 times",
+			"paid TOO_LATE-1, DONE, received but not accepted",
+			"paid ACCEPTED-1 received-2, DONE, received another value", "paid DUPLICATE-1, ACTING, is no duplicate",
+			"paid ACCEPTED-1 paid DIFFERENT-1, DONE, is equal", "received-1 received-1, -, received 2 times",
+			"told COMPENSATING-, -, -", "told COMPLETED-, -, told COMPLETED but COMPENSATED" })
+	void comparesWhatSendersWereToldWithTheWaits(String effects, @Nullable StepState state,
+			@Nullable String violation) {
+		List<String> found = SagaAudit.violations(
+				new PlacedSaga("any", Command.WAITS, Set.of(SagaStatus.COMPENSATED.name()), Set.of()),
+				SagaStatus.COMPENSATED, Pattern.compile("([^-]+)-(\\d?) ?").matcher(effects).results().map((each) -> {
+					return new Effect("any", each.group(1), each.group(2));
+				}).toList(), (state != null) ? Map.of("paid", state) : Map.of());
+		if (violation == null) {
+			assertThat(found).isEmpty();
+		}
+		else {
+			assertThat(found).anySatisfy((each) -> assertThat(each.replace(",", "")).contains(violation));
+		}
+	}
+
+	@Test
+	void findsACancelledSagaThatHasCompleted() {
+		assertThat(SagaAudit.violations(new PlacedSaga("any", "succeeds", Set.of("COMPLETED"), Set.of()),
+				SagaStatus.COMPLETED, List.of(new Effect("any", "told COMPENSATING", "")), Map.of()))
+			.contains("cancelled, but COMPLETED");
+	}
+
+	@Test
+	void findsASagaThatHasNotWaited() {
+		assertThat(find(Command.WAITS, SagaStatus.COMPLETED, DONE, "COMPLETED 1"))
+			.contains("completed without waiting");
+		assertThat(find(Command.WAITS_IN_VAIN, SagaStatus.COMPLETED, DONE, "COMPLETED 1"))
+			.contains("completed although it was refused");
+	}
+
 	private static List<String> find(String plan, @Nullable SagaStatus status, String effects, String... answers) {
 		List<Effect> done = Arrays.stream(effects.split(" ")).filter((each) -> !each.isEmpty()).map((each) -> {
 			int dash = each.indexOf('-');
 			return (dash < 0) ? new Effect("any", each, "")
 					: new Effect("any", each.substring(0, dash), each.substring(dash + 1));
 		}).toList();
-		return SagaAudit.violations(new PlacedSaga("any", plan, Set.of(answers)), status, done);
+		return SagaAudit.violations(new PlacedSaga("any", plan, Set.of(answers), Set.of()), status, done, Map.of());
 	}
 
 }

@@ -7,17 +7,26 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.crash.ChildApplication.Command;
+import dev.idempotent.saga.crash.OrchestratorApplication.Checkout;
 import dev.idempotent.testing.Tally;
 import org.jspecify.annotations.Nullable;
 
@@ -31,12 +40,14 @@ final class SagaClient {
 	 * Most succeed.
 	 */
 	private static final List<String> PLANS = List.of("succeeds", "succeeds", "succeeds", "succeeds", "succeeds",
-			"refuses-order", "refuses-hold", "refuses-charge", "refuses-notify", "throws",
-			ChildApplication.Command.LATE_HOLD);
+			"refuses-order", "refuses-hold", "refuses-charge", "refuses-notify", "throws", Command.LATE_HOLD,
+			Command.WAITS, Command.WAITS, Command.WAITS, Command.WAITS, Command.WAITS_IN_VAIN);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(6);
 
 	private final HttpClient client = HttpClient.newHttpClient();
+
+	private final ExecutorService messages = Executors.newCachedThreadPool(daemons());
 
 	private final Queue<PlacedSaga> placed = new ConcurrentLinkedQueue<>();
 
@@ -72,8 +83,10 @@ final class SagaClient {
 	 */
 	void place(String prefix) {
 		for (int i = 1; this.over.getCount() > 0; i++) {
-			PlacedSaga saga = new PlacedSaga(prefix + "-" + i, SagaSite.any(PLANS), ConcurrentHashMap.newKeySet());
+			PlacedSaga saga = new PlacedSaga(prefix + "-" + i, SagaSite.any(PLANS), ConcurrentHashMap.newKeySet(),
+					ConcurrentHashMap.newKeySet());
 			this.placed.add(saga);
+			List<Future<?>> sent = sendMessages(saga);
 			if (ThreadLocalRandom.current().nextInt(3) == 0) {
 				start(saga);
 			}
@@ -81,7 +94,92 @@ final class SagaClient {
 			for (int call = 0; call < calls; call++) {
 				awaitEnd(saga);
 			}
+			sent.forEach(SagaClient::join);
 		}
+	}
+
+	/**
+	 * Sends signals, before, when and after the saga waits for them, some of them twice,
+	 * and cancels some sagas.
+	 */
+	private List<Future<?>> sendMessages(PlacedSaga saga) {
+		List<Future<?>> sent = new ArrayList<>();
+		if (saga.plan().equals(Command.WAITS)) {
+			int senders = ThreadLocalRandom.current().nextInt(1, 3);
+			for (int sender = 0; sender < senders; sender++) {
+				String value = "value " + ThreadLocalRandom.current().nextInt(2);
+				sent.add(send(saga, "/signals", Checkout.PAID, value));
+			}
+			if (ThreadLocalRandom.current().nextBoolean()) {
+				sent.add(send(saga, "/signals", Checkout.APPROVED, ""));
+			}
+		}
+		if (ThreadLocalRandom.current().nextInt(8) == 0) {
+			sent.add(send(saga, "/cancellations", "", ""));
+		}
+		return sent;
+	}
+
+	/**
+	 * Sends a message under one key until it is answered: at once, so that the saga often
+	 * does not exist yet, some time later, or when the saga waits.
+	 */
+	private Future<?> send(PlacedSaga saga, String path, String name, String value) {
+		String json = "{\"saga\":\"%s\",\"name\":\"%s\",\"value\":\"%s\"}".formatted(saga.id(), name, value);
+		String key = UUID.randomUUID().toString();
+		int moment = ThreadLocalRandom.current().nextInt(4);
+		return this.messages.submit(() -> {
+			boolean sending = moment == 0 || (moment == 1 && pause(ThreadLocalRandom.current().nextInt(4_000)))
+					|| (moment > 1 && awaitWait(saga, name));
+			while (sending && !isAnswered(path, json, key, name)) {
+				sending = pause();
+			}
+		});
+	}
+
+	/**
+	 * Waits until a call has been told that the saga waits, or has a final answer.
+	 */
+	private boolean awaitWait(PlacedSaga saga, String name) {
+		while (saga.answers().isEmpty() && (name.isEmpty() ? saga.waits().isEmpty() : !saga.waits().contains(name))) {
+			if (!pause()) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private boolean isAnswered(String path, String json, String key, String name) {
+		HttpResponse<String> response = exchange(path,
+				HttpRequest.newBuilder()
+					.header("Content-Type", "application/json")
+					.header("Idempotency-Key", key)
+					.POST(BodyPublishers.ofString(json)));
+		if (response == null || response.statusCode() != 200) {
+			return false;
+		}
+		this.tally.count("message " + (name.isEmpty() ? "cancel" : name) + " " + response.body());
+		return true;
+	}
+
+	private static void join(Future<?> message) {
+		try {
+			Object unused = message.get();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static ThreadFactory daemons() {
+		return (task) -> {
+			Thread thread = new Thread(task, "crash-run-message");
+			thread.setDaemon(true);
+			return thread;
+		};
 	}
 
 	private void start(PlacedSaga saga) {
@@ -112,6 +210,9 @@ final class SagaClient {
 				saga.answers().add(response.body());
 				return;
 			}
+			if (response != null && response.statusCode() == 202) {
+				saga.waits().add(response.body());
+			}
 		}
 		while (pause());
 	}
@@ -140,8 +241,12 @@ final class SagaClient {
 	}
 
 	private boolean pause() {
+		return pause(ThreadLocalRandom.current().nextInt(20, 300));
+	}
+
+	private boolean pause(int millis) {
 		try {
-			return !this.givenUp.await(ThreadLocalRandom.current().nextInt(20, 300), TimeUnit.MILLISECONDS);
+			return !this.givenUp.await(millis, TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -155,8 +260,9 @@ final class SagaClient {
 	 * @param id its key
 	 * @param plan how it ends if there is no fault
 	 * @param answers the different final answers
+	 * @param waits the waits that its caller was told of
 	 */
-	record PlacedSaga(String id, String plan, Set<String> answers) {
+	record PlacedSaga(String id, String plan, Set<String> answers, Set<String> waits) {
 	}
 
 }

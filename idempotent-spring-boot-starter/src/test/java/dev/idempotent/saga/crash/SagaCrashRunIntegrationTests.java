@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.crash.OrchestratorApplication.Checkout;
 import dev.idempotent.saga.crash.SagaAudit.Effect;
 import dev.idempotent.saga.crash.SagaClient.PlacedSaga;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
@@ -58,6 +60,15 @@ class SagaCrashRunIntegrationTests {
 	 */
 	private static final Duration PATIENCE = Duration.ofMinutes(5);
 
+	/**
+	 * Sagas that wait although their signal was committed, or they were cancelled: for
+	 * longer than an owner that has lost a reply lets its saga rest.
+	 */
+	private static final String IN_VAIN = "select count(*) from saga_instance s where s.status = 'EXECUTING' and "
+			+ "s.owner is null and s.waits_for is not null and s.due_at > clock_timestamp() + interval '500 ms' and "
+			+ "(s.deadline = s.created_at or exists (select 1 from saga_signal t where t.saga_id = s.id and "
+			+ "t.name = s.waits_for and t.state = 'RECEIVED'))";
+
 	private final Duration duration = DurationStyle.detectAndParse(System.getProperty("saga.crash.duration", "15s"));
 
 	private final Tally tally = new Tally();
@@ -76,17 +87,46 @@ class SagaCrashRunIntegrationTests {
 			List<Thread> clients = start(IntStream.range(0, CLIENTS)
 				.<Runnable>mapToObj((number) -> () -> client.place("saga-" + number))
 				.toList());
+			List<Thread> watch = start(List.of(() -> watchWaits(database)));
 			storm(site);
 			long start = System.nanoTime();
 			awaitEnd(site, clients, database);
+			watch.get(0).join();
 			report = SagaCrashReport.of(this.duration, Duration.ofNanos(System.nanoTime() - start), this.tally,
 					client.placed(), database);
 		}
 		System.out.println(report);
 		assertThat(report.violations()).as(report::toString).isEmpty();
+		assertThat(this.tally.sum("waits in vain")).as(report::toString).isZero();
 		if (this.duration.compareTo(LONG) >= 0) {
 			assertThat(this.tally.sum("saga COMPLETED")).as(report::toString).isPositive();
 			assertThat(this.tally.sum("saga COMPENSATED")).as(report::toString).isPositive();
+			assertThat(this.tally.sum("effect paid ACCEPTED")).as(report::toString).isPositive();
+			assertThat(this.tally.sum("effect received")).as(report::toString).isPositive();
+			assertThat(this.tally.sum("effect told COMPENSATING")).as(report::toString).isPositive();
+		}
+	}
+
+	/**
+	 * Looks at all waits until everything has ended, because each of them ends by its
+	 * time in the end.
+	 */
+	private void watchWaits(JdbcClient database) {
+		try {
+			while (!this.givenUp.await(50, TimeUnit.MILLISECONDS)) {
+				try {
+					if (database.sql(IN_VAIN).query(Long.class).single() > 0) {
+						this.tally.count("waits in vain");
+					}
+					this.tally.count("looks at waits");
+				}
+				catch (DataAccessException ex) {
+					this.tally.count("fault no look at waits");
+				}
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
@@ -171,13 +211,22 @@ class SagaCrashRunIntegrationTests {
 				.query((row, number) -> new Effect(row.getString(1), row.getString(2), row.getString(3)))
 				.stream()
 				.collect(Collectors.groupingBy(Effect::saga));
+			Map<String, Map<String, StepState>> waits = database
+				.sql("select saga_id, name, state from saga_step where kind in ('SIGNAL', 'SLEEP')")
+				.query((row, number) -> new Effect(row.getString(1), row.getString(2), row.getString(3)))
+				.stream()
+				.collect(Collectors.groupingBy(Effect::saga,
+						Collectors.toMap(Effect::kind, (wait) -> StepState.valueOf(wait.ref()))));
 			Map<String, List<String>> violations = new TreeMap<>();
 			for (PlacedSaga saga : placed) {
 				SagaStatus status = statuses.get(digestOf(saga));
 				List<Effect> own = effects.getOrDefault(saga.id(), List.of());
 				tally.count("saga " + ((status != null) ? status : "not stored"));
 				own.forEach((effect) -> tally.count("effect " + effect.kind()));
-				List<String> found = SagaAudit.violations(saga, status, own);
+				List<String> found = SagaAudit.violations(saga, status, own,
+						waits.getOrDefault(digestOf(saga), Map.of()));
+				waits.getOrDefault(digestOf(saga), Map.of())
+					.forEach((name, state) -> tally.count("wait " + name + " " + state));
 				if (!found.isEmpty()) {
 					violations.put(describe(saga, status, own, database), found);
 				}
@@ -211,15 +260,19 @@ class SagaCrashRunIntegrationTests {
 					Crash run of sagas, %s
 					  sagas       %s
 					  effects     %s
+					  waits       %s
+					  told        %s
 					  answers     %s
 					  deaths      %d: kill %d · %s
 					  faults      %s
 					  network     %s
+					  looks       %d at all waits, %d of them found one in vain
 					  quiet       everything had ended %d ms after everything was up
 					  violations  %s""".formatted(this.duration, this.tally.list("saga "), this.tally.list("effect "),
-					this.tally.list("answer "), this.tally.sum("kill") + this.tally.sum("halt at "),
-					this.tally.sum("kill"), this.tally.list("halt at "), this.tally.list("fault "),
-					this.tally.list("network "), this.quiet.toMillis(),
+					this.tally.list("wait "), this.tally.list("message "), this.tally.list("answer "),
+					this.tally.sum("kill") + this.tally.sum("halt at "), this.tally.sum("kill"),
+					this.tally.list("halt at "), this.tally.list("fault "), this.tally.list("network "),
+					this.tally.sum("looks at waits"), this.tally.sum("waits in vain"), this.quiet.toMillis(),
 					this.violations.isEmpty() ? "none" : this.violations);
 		}
 

@@ -33,7 +33,9 @@ final class SagaFaults {
 			"before-notify", "after-notify", "called-notify-DONE", "called-notify-REFUSED", "before-end",
 			"after-COMPLETED", "before-refund", "after-refund", "called-charge-COMPENSATED", "before-release",
 			"after-release", "called-hold-COMPENSATED", "before-commit-reject", "after-commit-reject",
-			"after-COMPENSATED");
+			"after-COMPENSATED", "before-commit-signal", "after-commit-signal", "before-commit-cancel",
+			"after-commit-cancel", "before-wait", "after-wait", "before-commit-received", "after-commit-received",
+			"after-sleep", "before-commit-decided", "after-commit-decided");
 
 	private static final List<String> PARTICIPANT_HALTS = List.of("before-commit-hold", "after-commit-hold",
 			"before-commit-release", "after-commit-release", "before-commit-charge", "after-commit-charge",

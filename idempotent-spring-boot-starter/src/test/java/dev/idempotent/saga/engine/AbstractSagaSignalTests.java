@@ -149,6 +149,32 @@ public abstract class AbstractSagaSignalTests {
 	}
 
 	@Test
+	void expiresAWaitForATest() {
+		assertThat(administration().expireWait(this.saga.id())).isFalse();
+		this.store.insert(this.saga, List.of(wait("paid")));
+		assertThat(administration().expireWait(this.saga.id())).isFalse();
+		Duration before = Duration.between(find().createdAt(), find().deadline());
+		endWait(this.owner, LIMIT);
+		assertThat(administration().expireWait(this.saga.id())).isTrue();
+		assertThat(find().due()).isLessThanOrEqualTo(Duration.ZERO);
+		assertThat(find().age()).isGreaterThanOrEqualTo(LIMIT);
+		assertThat(Duration.between(find().createdAt(), find().deadline()).minus(before))
+			.isBetween(Duration.ofMillis(-1), Duration.ofMillis(1));
+		StoredSaga taken = Objects.requireNonNull(takeOver());
+		assertThat(taken.status()).isEqualTo(SagaStatus.EXECUTING);
+		assertThat(administration().expireWait(this.saga.id())).isFalse();
+		assertThat(Objects.requireNonNull(endWait(taken.owner(), LIMIT).entry()).reason()).isEqualTo("expired");
+	}
+
+	@Test
+	void undoesASagaWhoseDeadlineIsBeforeTheEndOfTheWaitOfATest() {
+		this.store.insert(this.saga, List.of(wait("paid")));
+		endWait(this.owner, TIMEOUT.multipliedBy(2));
+		assertThat(administration().expireWait(this.saga.id())).isTrue();
+		assertThat(Objects.requireNonNull(takeOver()).status()).isEqualTo(SagaStatus.COMPENSATING);
+	}
+
+	@Test
 	void acceptsASignalUntilItIsRecordedThatTheTimeHasPassed() {
 		beginWait();
 		pass(LIMIT.plusSeconds(1));

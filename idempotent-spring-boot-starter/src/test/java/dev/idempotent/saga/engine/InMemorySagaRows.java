@@ -238,7 +238,7 @@ final class InMemorySagaRows {
 
 		final Fingerprint fingerprint;
 
-		final Instant createdAt;
+		Instant createdAt;
 
 		Instant deadline;
 

@@ -432,6 +432,22 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
+	public boolean expireWait(IdempotencyKey id) {
+		return this.rows.change(id, (row) -> {
+			if (row.status != SagaStatus.EXECUTING || row.process != null || row.waitsFor == null) {
+				return false;
+			}
+			Duration left = Duration.between(now(), Objects.requireNonNull(row.due));
+			row.due = now();
+			row.createdAt = row.createdAt.minus(left);
+			row.deadline = row.deadline.minus(left);
+			row.journal.replaceAll((step, stored) -> new InMemorySaga.Step(stored.entry(), stored.begunAt().minus(left),
+					stored.compensatingAt(), stored.endedAt(), stored.note()));
+			return true;
+		});
+	}
+
+	@Override
 	public @Nullable OperatedSaga inspect(IdempotencyKey id) {
 		InMemorySaga row = this.rows.committed(id);
 		return (row != null) ? row.operated(now(), row.operatedSteps()) : null;

@@ -144,7 +144,7 @@ final class Backward {
 			return kind.hasUndoCall() && !forgotten;
 		}
 		boolean refused = view == Journal.REFUSED && kind == StepKind.CANCEL;
-		return kind != StepKind.PLAIN && (view == Journal.DONE || view.isUndoing() || refused);
+		return kind != StepKind.PLAIN && !kind.isWait() && (view == Journal.DONE || view.isUndoing() || refused);
 	}
 
 }

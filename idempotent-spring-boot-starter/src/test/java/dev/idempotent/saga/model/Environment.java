@@ -12,6 +12,8 @@ import dev.idempotent.saga.model.State.Row;
 import dev.idempotent.saga.model.State.Status;
 import dev.idempotent.saga.model.State.Step;
 import dev.idempotent.saga.model.State.Successors;
+import dev.idempotent.saga.model.State.Wait;
+import dev.idempotent.saga.model.State.Waiting;
 
 /**
  * Take-over, deaths, clocks and operators.
@@ -61,10 +63,11 @@ final class Environment {
 		}
 		boolean open = state.is(Row.STATUS, Status.EXECUTING) || state.is(Row.STATUS, Status.COMPENSATING);
 		boolean owned = state.get(Owner.CURRENT, 1 - owner) == 1;
-		if (!open || (owned && faults == 0) || this.scenario.has(Defect.NO_TAKE_OVER)) {
+		if (!open || (owned && faults == 0) || waits(state) || Signals.lockSaga(state)
+				|| this.scenario.has(Defect.NO_TAKE_OVER)) {
 			return;
 		}
-		State next = state.copy();
+		State next = state.copy().set(Waiting.FOR, 0);
 		if (owned) {
 			next.set(Row.FAULTS, faults - 1);
 		}
@@ -76,6 +79,49 @@ final class Environment {
 		else {
 			to.add(event, owner, Successors.NONE, raiseEpoch(next, owner).set(Owner.AT, owner, At.READ));
 		}
+	}
+
+	/**
+	 * A saga that waits is due when the time of the wait or its deadline has passed.
+	 */
+	private static boolean waits(State state) {
+		int step = state.get(Waiting.FOR) - 1;
+		boolean late = state.get(Row.DEADLINE) == 1 && state.get(Waiting.CANCELLED) == 0;
+		return step >= 0 && state.get(Wait.TIME, step) == 0 && !late;
+	}
+
+	/**
+	 * Cancels what has neither ended nor been undone. The caller is told that it will be
+	 * undone, or is already.
+	 */
+	void cancel(State state, Successors to) {
+		if (!this.scenario.has(Option.CANCELS) || state.get(Waiting.CANCELLED) == 1 || Signals.lockSaga(state)) {
+			return;
+		}
+		State next = state.copy().set(Waiting.CANCELLED, 1);
+		switch (state.status()) {
+			case EXECUTING -> next.set(Row.DEADLINE, this.scenario.has(Defect.CANCEL_KEEPS_DEADLINE) ? 0 : 1)
+				.set(Waiting.FOR, this.scenario.has(Defect.CANCEL_DOES_NOT_WAKE) ? state.get(Waiting.FOR) : 0);
+			case HALTED -> {
+				if (!state.is(Row.HALTED_IN, Status.EXECUTING)) {
+					return;
+				}
+				next.set(Row.STATUS, Status.COMPENSATING).set(Row.CAUSE, Cause.NONE);
+				next.set(Owner.CURRENT, 0, 0).set(Owner.CURRENT, 1, 0);
+			}
+			case COMPENSATING -> {
+			}
+			case COMPLETED -> {
+				if (!this.scenario.has(Defect.CANCEL_UNDOES_COMPLETED)) {
+					return;
+				}
+				next.set(Row.STATUS, Status.COMPENSATING);
+			}
+			case ABSENT, COMPENSATED -> {
+				return;
+			}
+		}
+		to.add(Event.CANCELS, Successors.NONE, Successors.NONE, next);
 	}
 
 	static State begin(State next, int owner) {
@@ -111,6 +157,12 @@ final class Environment {
 		if (this.scenario.has(Option.DEADLINE) && state.get(Row.DEADLINE) == 0
 				&& state.is(Row.STATUS, Status.EXECUTING)) {
 			to.add(Event.DEADLINE_PASSES, Successors.NONE, Successors.NONE, state.copy().set(Row.DEADLINE, 1));
+		}
+		for (int step = 0; state.is(Row.STATUS, Status.EXECUTING) && step < this.scenario.steps().size(); step++) {
+			boolean waiting = this.scenario.kind(step).isWait() && state.is(Step.JOURNAL, step, Journal.ACTING);
+			if (waiting && state.get(Wait.TIME, step) == 0) {
+				to.add(Event.TIME_OF_WAIT_PASSES, Successors.NONE, step, state.copy().set(Wait.TIME, step, 1));
+			}
 		}
 		for (int step = 0; this.scenario.has(Option.AGE) && step < this.scenario.steps().size(); step++) {
 			if (this.scenario.kind(step).isRemote() && !state.is(Step.JOURNAL, step, Journal.ABSENT)) {
@@ -187,7 +239,7 @@ final class Environment {
 	private boolean unresolved(State state, int step) {
 		Journal journal = state.journal(step);
 		boolean refused = journal == Journal.REFUSED && this.scenario.kind(step) == StepKind.CANCEL;
-		return journal == Journal.ACTING || journal.isUndoing() || refused;
+		return !this.scenario.kind(step).isWait() && (journal == Journal.ACTING || journal.isUndoing() || refused);
 	}
 
 	/** What may still arrive could undo what a person has put right. */

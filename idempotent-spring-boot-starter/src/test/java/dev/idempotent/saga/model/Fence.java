@@ -9,6 +9,7 @@ import dev.idempotent.saga.model.State.Row;
 import dev.idempotent.saga.model.State.Status;
 import dev.idempotent.saga.model.State.Step;
 import dev.idempotent.saga.model.State.Successors;
+import dev.idempotent.saga.model.State.Waiting;
 
 /**
  * Writes to the journal: first the saga's row by epoch and status, then the step's, in
@@ -74,7 +75,8 @@ final class Fence {
 		}
 		Status status = (needs == Needs.COMPENSATING) ? Status.COMPENSATING : Status.EXECUTING;
 		boolean current = state.get(Owner.CURRENT, owner) == 1 || this.scenario.has(Defect.NO_EPOCH_CHECK);
-		boolean inTime = needs != Needs.BEFORE_DEADLINE || state.get(Row.DEADLINE) == 0;
+		boolean earlierClock = this.scenario.has(Defect.CANCEL_COMPARES_CLOCKS) && state.get(Waiting.CANCELLED) == 1;
+		boolean inTime = needs != Needs.BEFORE_DEADLINE || state.get(Row.DEADLINE) == 0 || earlierClock;
 		return current && inTime && state.is(Row.STATUS, status);
 	}
 

@@ -24,9 +24,16 @@ final class Forward {
 
 	private final Fence fence;
 
+	private final Waits waits;
+
 	Forward(Scenario scenario, Fence fence) {
 		this.scenario = scenario;
 		this.fence = fence;
+		this.waits = new Waits(scenario, fence, this);
+	}
+
+	Waits waits() {
+		return this.waits;
 	}
 
 	void run(State state, int owner, Successors to) {
@@ -40,6 +47,9 @@ final class Forward {
 		}
 		else if (this.scenario.kind(step) == StepKind.TRANSACTION) {
 			transaction(state, owner, step, to);
+		}
+		else if (this.scenario.kind(step).isWait()) {
+			this.waits.run(state, owner, step, to);
 		}
 		else {
 			call(state, owner, step, to);
@@ -118,6 +128,7 @@ final class Forward {
 	/** Goes on to the first step that has no outcome, or out of the body. */
 	void advance(State next, int owner, int from) {
 		int step = from;
+		this.waits.noteOutcomes(next, owner);
 		if (step > 0 && leaves(next, owner, step - 1)) {
 			next.set(Owner.AT, owner, At.DECIDE);
 			return;

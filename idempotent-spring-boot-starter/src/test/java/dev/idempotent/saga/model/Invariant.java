@@ -7,10 +7,13 @@ import dev.idempotent.saga.model.Scenario.Option;
 import dev.idempotent.saga.model.Scenario.StepKind;
 import dev.idempotent.saga.model.State.At;
 import dev.idempotent.saga.model.State.Journal;
+import dev.idempotent.saga.model.State.Outcome;
 import dev.idempotent.saga.model.State.Owner;
 import dev.idempotent.saga.model.State.Row;
 import dev.idempotent.saga.model.State.Status;
 import dev.idempotent.saga.model.State.Step;
+import dev.idempotent.saga.model.State.Wait;
+import dev.idempotent.saga.model.State.Waiting;
 
 /**
  * What holds in every state. A saga that has ended keeps its promise whatever arrives
@@ -27,9 +30,11 @@ enum Invariant {
 	/**
 	 * Completed: each step has taken effect once, except those whose refusal was caught.
 	 */
-	COMPLETED_IS_ONCE((scenario, state) -> !state.is(Row.STATUS, Status.COMPLETED)
-			|| steps(scenario).allMatch((step) -> state.get(Step.UNDONE, step) == 0
-					&& state.get(Step.DONE, step) == (state.is(Step.JOURNAL, step, Journal.REFUSED) ? 0 : 1))),
+	COMPLETED_IS_ONCE((scenario,
+			state) -> !state.is(Row.STATUS, Status.COMPLETED) || steps(scenario)
+				.filter((step) -> !scenario.kind(step).isWait())
+				.allMatch((step) -> state.get(Step.UNDONE, step) == 0
+						&& state.get(Step.DONE, step) == (state.is(Step.JOURNAL, step, Journal.REFUSED) ? 0 : 1))),
 
 	/** Compensated: what took effect is undone, except plain steps. */
 	COMPENSATED_IS_NET_ZERO((scenario, state) -> !state.is(Row.STATUS, Status.COMPENSATED)
@@ -49,7 +54,37 @@ enum Invariant {
 	HALTED_WITH_CAUSE((scenario, state) -> !state.is(Row.STATUS, Status.HALTED)
 			|| steps(scenario).anyMatch((step) -> Invariant.unresolved(scenario, state, step))),
 
-	/** From every state an end is reached without faults and without a clock. */
+	/**
+	 * A signal that its sender was told is accepted is not lost: the wait for it has not
+	 * expired.
+	 */
+	ACCEPTED_OR_EXPIRED((scenario, state) -> signals(scenario)
+		.allMatch((step) -> state.get(Wait.ACCEPTED, step) == 0 || !state.is(Step.JOURNAL, step, Journal.REFUSED))),
+
+	/**
+	 * The saga receives what one sender was told is accepted, and the others are told
+	 * whether they have sent the same.
+	 */
+	ONE_SIGNAL((scenario, state) -> state.get(Waiting.FALSE_ANSWER) == 0
+			&& signals(scenario).allMatch((step) -> state.get(Wait.ACCEPTED, step) < State.SENDERS + 1
+					&& (!state.is(Step.JOURNAL, step, Journal.DONE) || state.get(Wait.ACCEPTED, step) > 0))),
+
+	/** All runs of the body get the same outcome of a wait. */
+	ONE_OUTCOME(
+			(scenario, state) -> steps(scenario).noneMatch((step) -> state.is(Wait.OUTCOME, step, Outcome.DIFFERENT))),
+
+	/** No saga waits after its signal was committed, or it was cancelled. */
+	NO_WAIT_IN_VAIN((scenario, state) -> state.get(Waiting.FOR) == 0
+			|| (state.get(Wait.ACCEPTED, state.get(Waiting.FOR) - 1) == 0 && state.get(Waiting.CANCELLED) == 0)),
+
+	/** A saga whose caller was told that it will be undone does not complete. */
+	CANCELLED_IS_NOT_COMPLETED(
+			(scenario, state) -> state.get(Waiting.CANCELLED) == 0 || !state.is(Row.STATUS, Status.COMPLETED)),
+
+	/**
+	 * From every state an end is reached without faults, and without a clock except for
+	 * the time of waits.
+	 */
 	PROGRESS((scenario, state) -> true);
 
 	@SuppressWarnings("ImmutableEnumChecker")
@@ -81,6 +116,10 @@ enum Invariant {
 				journal.isUndoing() || (journal == Journal.ACTING && scenario.kind(step) == StepKind.COMPENSATE);
 			case REFUSED_UNDO -> journal.isUndoing();
 		};
+	}
+
+	private static IntStream signals(Scenario scenario) {
+		return steps(scenario).filter((step) -> scenario.kind(step) == StepKind.SIGNAL);
 	}
 
 	private static IntStream steps(Scenario scenario) {

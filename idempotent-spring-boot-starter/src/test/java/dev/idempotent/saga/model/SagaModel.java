@@ -1,5 +1,7 @@
 package dev.idempotent.saga.model;
 
+import java.util.List;
+
 import dev.idempotent.saga.model.Scenario.Defect;
 import dev.idempotent.saga.model.Scenario.Option;
 import dev.idempotent.saga.model.State.At;
@@ -26,20 +28,30 @@ final class SagaModel {
 
 	private final Calls calls;
 
+	private final Signals signals;
+
 	SagaModel(Scenario scenario) {
 		this.scenario = scenario;
 		Fence fence = new Fence(scenario);
 		Participants participants = new Participants(scenario);
 		this.environment = new Environment(scenario);
+		this.signals = new Signals(scenario);
 		this.forward = new Forward(scenario, fence);
 		this.backward = new Backward(scenario, fence, this.forward, participants);
 		this.calls = new Calls(scenario, participants, this.forward, this.backward);
 	}
 
 	/** A caller before its first step, or a started saga that no instance runs yet. */
-	State initial(boolean started) {
+	List<State> initial() {
 		State state = new State().set(Row.FAULTS, this.scenario.faults());
-		return started ? state.set(Row.STATUS, Status.EXECUTING) : Environment.begin(state, 0);
+		this.signals.initial(state);
+		State called = Environment.begin(state.copy(), 0);
+		State started = state.set(Row.STATUS, Status.EXECUTING);
+		if (this.scenario.has(Option.SIGNAL_BETWEEN_SAGAS)) {
+			return List.of(this.signals.ofEarlierSaga(called));
+		}
+		return this.scenario.has(Option.SIGNAL_OF_EARLIER_SAGA) ? List.of(this.signals.ofEarlierSaga(started))
+				: List.of(called, started);
 	}
 
 	void successors(State state, Successors to) {
@@ -50,6 +62,8 @@ final class SagaModel {
 		for (int step = 0; step < this.scenario.steps().size(); step++) {
 			this.calls.arrivals(state, step, to);
 		}
+		this.signals.send(state, to);
+		this.environment.cancel(state, to);
 		this.environment.clocks(state, to);
 		this.environment.operator(state, to);
 		this.environment.sweep(state, to);
@@ -63,6 +77,7 @@ final class SagaModel {
 					enter(Environment.raiseEpoch(state.copy(), owner), owner));
 			case RUN -> this.forward.run(state, owner, to);
 			case CALLED -> this.calls.called(state, owner, to);
+			case LOOKED, FOUND -> this.forward.waits().end(state, owner, to);
 			case DECIDE -> this.backward.decide(state, owner, to);
 			case BACK -> this.backward.back(state, owner, to);
 			case UNDO_CALLED -> this.calls.undoCalled(state, owner, to);

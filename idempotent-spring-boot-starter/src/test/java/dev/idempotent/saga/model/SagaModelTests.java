@@ -16,14 +16,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import static dev.idempotent.saga.model.Invariant.ACCEPTED_OR_EXPIRED;
 import static dev.idempotent.saga.model.Invariant.AT_MOST_ONCE;
+import static dev.idempotent.saga.model.Invariant.CANCELLED_IS_NOT_COMPLETED;
 import static dev.idempotent.saga.model.Invariant.COMPENSATED_IS_NET_ZERO;
 import static dev.idempotent.saga.model.Invariant.COMPLETED_IS_ONCE;
 import static dev.idempotent.saga.model.Invariant.HALTED_WITH_CAUSE;
+import static dev.idempotent.saga.model.Invariant.NO_WAIT_IN_VAIN;
 import static dev.idempotent.saga.model.Invariant.ONE_ANSWER;
+import static dev.idempotent.saga.model.Invariant.ONE_OUTCOME;
+import static dev.idempotent.saga.model.Invariant.ONE_SIGNAL;
 import static dev.idempotent.saga.model.Invariant.PROGRESS;
 import static dev.idempotent.saga.model.Invariant.REVERSE_ORDER;
 import static dev.idempotent.saga.model.Scenario.Option.AGE;
+import static dev.idempotent.saga.model.Scenario.Option.CANCELS;
 import static dev.idempotent.saga.model.Scenario.Option.CATCHES_REFUSALS;
 import static dev.idempotent.saga.model.Scenario.Option.DEADLINE;
 import static dev.idempotent.saga.model.Scenario.Option.DELAYS_BEYOND_RETENTION;
@@ -32,11 +38,16 @@ import static dev.idempotent.saga.model.Scenario.Option.OTHER_BODY;
 import static dev.idempotent.saga.model.Scenario.Option.REFUSED_UNDO;
 import static dev.idempotent.saga.model.Scenario.Option.RESENDS;
 import static dev.idempotent.saga.model.Scenario.Option.SECOND_CALLER;
+import static dev.idempotent.saga.model.Scenario.Option.SIGNALS;
+import static dev.idempotent.saga.model.Scenario.Option.SIGNAL_BETWEEN_SAGAS;
+import static dev.idempotent.saga.model.Scenario.Option.SIGNAL_OF_EARLIER_SAGA;
 import static dev.idempotent.saga.model.Scenario.Option.STORED_REFUSALS;
 import static dev.idempotent.saga.model.Scenario.Option.UNSTORED_REFUSALS;
 import static dev.idempotent.saga.model.Scenario.StepKind.CANCEL;
 import static dev.idempotent.saga.model.Scenario.StepKind.COMPENSATE;
 import static dev.idempotent.saga.model.Scenario.StepKind.PLAIN;
+import static dev.idempotent.saga.model.Scenario.StepKind.SIGNAL;
+import static dev.idempotent.saga.model.Scenario.StepKind.SLEEP;
 import static dev.idempotent.saga.model.Scenario.StepKind.TRANSACTION;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -75,7 +86,12 @@ class SagaModelTests {
 				of(3, CANCEL, TRANSACTION).with(REFUSED_UNDO, OPERATOR, AGE), of(4, COMPENSATE).with(most),
 				of(3, CANCEL).with(most).with(RESENDS),
 				of(4, COMPENSATE, TRANSACTION).with(OTHER_BODY, OPERATOR, STORED_REFUSALS),
-				of(3, CANCEL, PLAIN).with(OTHER_BODY, DEADLINE, AGE));
+				of(3, CANCEL, PLAIN).with(OTHER_BODY, DEADLINE, AGE), of(2, TRANSACTION, SIGNAL).with(SIGNALS, CANCELS),
+				of(1, CANCEL, SIGNAL, COMPENSATE).with(SIGNALS, CANCELS),
+				of(2, SIGNAL, SLEEP).with(SIGNALS, CATCHES_REFUSALS, DEADLINE, SECOND_CALLER),
+				of(2, TRANSACTION, SIGNAL).with(SIGNALS, SIGNAL_OF_EARLIER_SAGA, CATCHES_REFUSALS),
+				of(3, SLEEP, CANCEL).with(CANCELS, OPERATOR, AGE),
+				of(1, SIGNAL, COMPENSATE).with(SIGNALS, CANCELS, OPERATOR, UNSTORED_REFUSALS));
 	}
 
 	private static Scenario of(int faults, StepKind... steps) {
@@ -85,7 +101,9 @@ class SagaModelTests {
 	@Test
 	void meetEveryEvent() {
 		Set<Event> events = EnumSet.copyOf(Event.OF_DEFECTS);
-		Stream.of(Scenario.of(3, COMPENSATE).with(Option.values()), Scenario.of(3, TRANSACTION).with(Option.values()))
+		Stream
+			.of(Scenario.of(3, COMPENSATE).with(Option.values()), Scenario.of(3, TRANSACTION).with(Option.values()),
+					Scenario.of(2, SIGNAL).with(SIGNALS, CANCELS))
 			.forEach((scenario) -> events.addAll(Search.run(scenario, EnumSet.of(REVERSE_ORDER)).events()));
 		assertThat(events).containsExactlyInAnyOrder(Event.values());
 	}
@@ -99,7 +117,8 @@ class SagaModelTests {
 
 	static Stream<Arguments> defects() {
 		return Stream
-			.of(defectsOfOwners(), defectsOfParticipants(), defectsOfOutcomes(), defectsOfAge(), defectsOfOperators())
+			.of(defectsOfOwners(), defectsOfParticipants(), defectsOfOutcomes(), defectsOfAge(), defectsOfOperators(),
+					defectsOfWaits(), defectsOfSenders(), defectsOfCancellation())
 			.flatMap((defects) -> defects);
 	}
 
@@ -169,6 +188,36 @@ class SagaModelTests {
 				arguments(Defect.OPERATOR_KEEPS_EPOCH, HALTED_WITH_CAUSE, compensate));
 	}
 
+	private static Stream<Arguments> defectsOfWaits() {
+		Scenario wait = Scenario.of(1, SIGNAL).with(SIGNALS);
+		Scenario patient = Scenario.of(1, SIGNAL, TRANSACTION).with(SIGNALS, CATCHES_REFUSALS);
+		return Stream.of(arguments(Defect.SIGNAL_ROW_NOT_LOCKED, NO_WAIT_IN_VAIN, wait),
+				arguments(Defect.SIGNAL_ROW_NOT_LOCKED, ACCEPTED_OR_EXPIRED, wait),
+				arguments(Defect.RELEASED_WITHOUT_LOOKING, NO_WAIT_IN_VAIN, wait),
+				arguments(Defect.EXPIRED_WITHOUT_LOOKING, ACCEPTED_OR_EXPIRED, wait),
+				arguments(Defect.EXPIRY_NOT_RECORDED, ONE_OUTCOME, patient),
+				arguments(Defect.SIGNAL_ACCEPTED_AFTER_EXPIRY, ACCEPTED_OR_EXPIRED, patient),
+				arguments(Defect.UNCOMMITTED_SIGNAL_READ, ONE_SIGNAL, wait));
+	}
+
+	private static Stream<Arguments> defectsOfSenders() {
+		Scenario wait = Scenario.of(1, SIGNAL).with(SIGNALS);
+		return Stream.of(arguments(Defect.SIGNAL_NOT_STORED, NO_WAIT_IN_VAIN, wait),
+				arguments(Defect.SIGNAL_NOT_STORED, ACCEPTED_OR_EXPIRED, wait),
+				arguments(Defect.SIGNAL_DOES_NOT_WAKE, NO_WAIT_IN_VAIN, wait),
+				arguments(Defect.LAST_SIGNAL_COUNTS, ONE_SIGNAL, wait),
+				arguments(Defect.SIGNAL_OF_EARLIER_SAGA_COUNTS, ONE_SIGNAL, wait.with(SIGNAL_OF_EARLIER_SAGA)));
+	}
+
+	private static Stream<Arguments> defectsOfCancellation() {
+		Scenario wait = Scenario.of(1, SIGNAL).with(SIGNALS, CANCELS);
+		Scenario work = Scenario.of(1, TRANSACTION).with(CANCELS);
+		return Stream.of(arguments(Defect.CANCEL_KEEPS_DEADLINE, CANCELLED_IS_NOT_COMPLETED, work),
+				arguments(Defect.CANCEL_COMPARES_CLOCKS, CANCELLED_IS_NOT_COMPLETED, work),
+				arguments(Defect.CANCEL_DOES_NOT_WAKE, NO_WAIT_IN_VAIN, wait),
+				arguments(Defect.CANCEL_UNDOES_COMPLETED, ONE_ANSWER, work));
+	}
+
 	@Test
 	void needsADefectForEachRuleAndInvariant() {
 		List<Object[]> defects = defects().map(Arguments::get).toList();
@@ -188,7 +237,8 @@ class SagaModelTests {
 		Scenario compensate = Scenario.of(2, COMPENSATE).with(UNSTORED_REFUSALS, RESENDS);
 		return Stream.of(arguments(compensate, COMPENSATED_IS_NET_ZERO),
 				arguments(cancel.with(UNSTORED_REFUSALS, RESENDS, CATCHES_REFUSALS), COMPLETED_IS_ONCE),
-				arguments(cancel.with(AGE, DELAYS_BEYOND_RETENTION), COMPENSATED_IS_NET_ZERO));
+				arguments(cancel.with(AGE, DELAYS_BEYOND_RETENTION), COMPENSATED_IS_NET_ZERO),
+				arguments(Scenario.of(0, SIGNAL).with(SIGNALS, SIGNAL_BETWEEN_SAGAS), ONE_SIGNAL));
 	}
 
 }

@@ -68,10 +68,24 @@ record Scenario(List<StepKind> steps, int faults, Set<Option> options, Set<Defec
 		/**
 		 * {@code run} only: not undone.
 		 */
-		PLAIN;
+		PLAIN,
+
+		/**
+		 * {@code await}: a wait for a signal.
+		 */
+		SIGNAL,
+
+		/**
+		 * {@code sleep}: a wait for some time.
+		 */
+		SLEEP;
+
+		boolean isWait() {
+			return this == SIGNAL || this == SLEEP;
+		}
 
 		boolean isRemote() {
-			return this != TRANSACTION;
+			return this != TRANSACTION && !isWait();
 		}
 
 		boolean hasUndoCall() {
@@ -141,7 +155,29 @@ record Scenario(List<StepKind> steps, int faults, Set<Option> options, Set<Defec
 		 * A body may reach another step first than the recorded one, because it is
 		 * another version or names differ in each run.
 		 */
-		OTHER_BODY
+		OTHER_BODY,
+
+		/**
+		 * Signals are sent, in transactions that may be rolled back: two values, three
+		 * times in all.
+		 */
+		SIGNALS,
+
+		/**
+		 * The saga is cancelled.
+		 */
+		CANCELS,
+
+		/**
+		 * There is a signal that was sent to an earlier saga with the same id, and was
+		 * committed after the end of that saga.
+		 */
+		SIGNAL_OF_EARLIER_SAGA,
+
+		/**
+		 * The same, but signals are sent again before the saga exists.
+		 */
+		SIGNAL_BETWEEN_SAGAS
 
 	}
 
@@ -157,7 +193,10 @@ record Scenario(List<StepKind> steps, int faults, Set<Option> options, Set<Defec
 		STALE_OWNER_READS_JOURNAL, UNDO_REGISTERED_AFTER_ACTION, UNDO_ROW_NOT_CHECKED, OUTCOME_FORGOTTEN,
 		OWNER_PER_PROCESS, KEYS_REUSED_AFTER_SWEEP, EPOCHS_REUSED_AFTER_SWEEP, NO_TAKE_OVER, SKIPPED_BEFORE_AGE,
 		OPERATOR_KEEPS_EPOCH, SKIPPED_STEP_GOES_FORWARD, DECIDED_IN_DOUBT, NO_RECEIPTS, UNREACHED_STEPS_NOT_UNDONE,
-		STEP_BEGUN_BEFORE_RECORDED_ONES
+		STEP_BEGUN_BEFORE_RECORDED_ONES, SIGNAL_ROW_NOT_LOCKED, RELEASED_WITHOUT_LOOKING, EXPIRED_WITHOUT_LOOKING,
+		EXPIRY_NOT_RECORDED, SIGNAL_ACCEPTED_AFTER_EXPIRY, SIGNAL_NOT_STORED, SIGNAL_DOES_NOT_WAKE,
+		UNCOMMITTED_SIGNAL_READ, LAST_SIGNAL_COUNTS, SIGNAL_OF_EARLIER_SAGA_COUNTS, CANCEL_KEEPS_DEADLINE,
+		CANCEL_COMPARES_CLOCKS, CANCEL_DOES_NOT_WAKE, CANCEL_UNDOES_COMPLETED
 
 	}
 

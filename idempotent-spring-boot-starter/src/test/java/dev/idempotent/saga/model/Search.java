@@ -7,7 +7,6 @@ import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Set;
 
-import dev.idempotent.saga.model.Event.Kind;
 import dev.idempotent.saga.model.Scenario.Defect;
 import dev.idempotent.saga.model.State.Status;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +44,7 @@ final class Search {
 	}
 
 	private Result run() {
-		add(this.model.initial(false), -1);
-		add(this.model.initial(true), -1);
+		this.model.initial().forEach((state) -> add(state, -1));
 		for (int number = 0; number < this.table.size(); number++) {
 			State state = this.table.get(number);
 			this.statuses.add(state.status());
@@ -98,7 +96,7 @@ final class Search {
 		boolean[] ends = { Invariant.ended(state) };
 		if (!ends[0]) {
 			this.model.successors(state, (event, owner, step, next) -> {
-				if (!ends[0] && event.kind() == Kind.PROTOCOL) {
+				if (!ends[0] && event.kind().isReliable()) {
 					ends[0] = ending.get(this.table.number(normalized(next)));
 				}
 			});
@@ -156,7 +154,9 @@ final class Search {
 	 */
 	private static final class StateTable {
 
-		private long[] words = new long[2 << 12];
+		private static final int WORDS = 3;
+
+		private long[] words = new long[WORDS << 12];
 
 		private int[] parents = new int[1 << 12];
 
@@ -166,7 +166,7 @@ final class Search {
 
 		/** Adds a state unless it is known. */
 		void add(State state, int parent) {
-			int slot = find(state.steps(), state.rest());
+			int slot = find(state.steps(), state.rest(), state.waits());
 			if (this.slots[slot] != 0) {
 				return;
 			}
@@ -174,8 +174,9 @@ final class Search {
 				this.words = Arrays.copyOf(this.words, this.words.length * 2);
 				this.parents = Arrays.copyOf(this.parents, this.size * 2);
 			}
-			this.words[this.size * 2] = state.steps();
-			this.words[this.size * 2 + 1] = state.rest();
+			this.words[this.size * WORDS] = state.steps();
+			this.words[this.size * WORDS + 1] = state.rest();
+			this.words[this.size * WORDS + 2] = state.waits();
 			this.parents[this.size] = parent;
 			this.slots[slot] = ++this.size;
 			if (this.size * 2 > this.slots.length) {
@@ -185,11 +186,12 @@ final class Search {
 
 		/** Returns the number of a known state. */
 		int number(State state) {
-			return this.slots[find(state.steps(), state.rest())] - 1;
+			return this.slots[find(state.steps(), state.rest(), state.waits())] - 1;
 		}
 
 		State get(int number) {
-			return new State(this.words[number * 2], this.words[number * 2 + 1]);
+			return new State(this.words[number * WORDS], this.words[number * WORDS + 1],
+					this.words[number * WORDS + 2]);
 		}
 
 		int parent(int number) {
@@ -200,28 +202,30 @@ final class Search {
 			return this.size;
 		}
 
-		private int find(long steps, long rest) {
+		private int find(long steps, long rest, long waits) {
 			int mask = this.slots.length - 1;
-			int slot = hash(steps, rest) & mask;
-			while (this.slots[slot] != 0 && !holds(this.slots[slot] - 1, steps, rest)) {
+			int slot = hash(steps, rest, waits) & mask;
+			while (this.slots[slot] != 0 && !holds(this.slots[slot] - 1, steps, rest, waits)) {
 				slot = (slot + 1) & mask;
 			}
 			return slot;
 		}
 
-		private boolean holds(int number, long steps, long rest) {
-			return this.words[number * 2] == steps && this.words[number * 2 + 1] == rest;
+		private boolean holds(int number, long steps, long rest, long waits) {
+			return this.words[number * WORDS] == steps && this.words[number * WORDS + 1] == rest
+					&& this.words[number * WORDS + 2] == waits;
 		}
 
-		private static int hash(long steps, long rest) {
-			long hash = (steps * 0x9E3779B97F4A7C15L ^ rest) * 0xC2B2AE3D27D4EB4FL;
+		private static int hash(long steps, long rest, long waits) {
+			long hash = ((steps * 0x9E3779B97F4A7C15L ^ rest) * 0xC2B2AE3D27D4EB4FL ^ waits) * 0xD6E8FEB86659FD93L;
 			return (int) (hash >>> 32);
 		}
 
 		private void grow() {
 			this.slots = new int[this.slots.length * 2];
 			for (int number = 0; number < this.size; number++) {
-				this.slots[find(this.words[number * 2], this.words[number * 2 + 1])] = number + 1;
+				State state = get(number);
+				this.slots[find(state.steps(), state.rest(), state.waits())] = number + 1;
 			}
 		}
 

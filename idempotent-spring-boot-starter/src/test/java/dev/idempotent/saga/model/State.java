@@ -5,8 +5,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * One state of journal, owners, participants and network, in two words: that of the
- * steps, and that of the owners and the saga's row.
+ * One state of journal, owners, participants and network, in three words: that of the
+ * steps, that of the owners and the saga's row, and that of waits and signals.
  */
 @SuppressWarnings("EnumOrdinal")
 final class State {
@@ -14,6 +14,8 @@ final class State {
 	static final int STEPS = 3;
 
 	static final int OWNERS = 2;
+
+	static final int SENDERS = 2;
 
 	/** Fields of the saga's row, and of the search. */
 	enum Row {
@@ -58,6 +60,54 @@ final class State {
 
 	}
 
+	/**
+	 * Fields of a wait: the row of its signal, with its value and whether it is one of an
+	 * earlier saga, and whether its time has passed. For the search, which signal was
+	 * accepted and which outcome the body has got.
+	 */
+	enum Wait {
+
+		ROW(3), VALUE(1), EARLIER(1), TIME(1), ACCEPTED(2), OUTCOME(2);
+
+		private final int bits;
+
+		Wait(int bits) {
+			this.bits = bits;
+		}
+
+	}
+
+	/**
+	 * Fields of a sender, whose number is the value that it sends.
+	 */
+	enum Sender {
+
+		AT(2), STEP(2), FOUND_SAGA(1), WAKES(1);
+
+		private final int bits;
+
+		Sender(int bits) {
+			this.bits = bits;
+		}
+
+	}
+
+	/**
+	 * Fields of all waits: which one the saga waits for without an owner, counted from 1.
+	 * For the search, what its cancelling caller and the senders were told.
+	 */
+	enum Waiting {
+
+		FOR(2), SIGNALS(2), CANCELLED(1), FALSE_ANSWER(1);
+
+		private final int bits;
+
+		Waiting(int bits) {
+			this.bits = bits;
+		}
+
+	}
+
 	private static final Owner[] VIEWS = { Owner.VIEW_0, Owner.VIEW_1, Owner.VIEW_2 };
 
 	private static final At[] AT = At.values();
@@ -72,6 +122,20 @@ final class State {
 
 	private static final int[] IN_ROW = shifts(Stream.of(Row.values()).mapToInt((f) -> f.bits));
 
+	private static final int[] IN_WAIT = shifts(Stream.of(Wait.values()).mapToInt((f) -> f.bits));
+
+	private static final int[] IN_SENDER = shifts(Stream.of(Sender.values()).mapToInt((f) -> f.bits));
+
+	private static final int[] IN_WAITS = shifts(Stream.of(Waiting.values()).mapToInt((f) -> f.bits));
+
+	private static final int WAIT_BITS = IN_WAIT[IN_WAIT.length - 1];
+
+	private static final int SENDERS_FROM = STEPS * WAIT_BITS;
+
+	private static final int SENDER_BITS = IN_SENDER[IN_SENDER.length - 1];
+
+	private static final int WAITS_FROM = SENDERS_FROM + SENDERS * SENDER_BITS;
+
 	private static final int STEP_BITS = IN_STEP[IN_STEP.length - 1];
 
 	private static final int OWNER_BITS = IN_OWNER[IN_OWNER.length - 1];
@@ -84,13 +148,16 @@ final class State {
 
 	private long rest;
 
+	private long waits;
+
 	State() {
-		this(0, 0);
+		this(0, 0, 0);
 	}
 
-	State(long steps, long rest) {
+	State(long steps, long rest, long waits) {
 		this.steps = steps;
 		this.rest = rest;
+		this.waits = waits;
 	}
 
 	long steps() {
@@ -101,8 +168,12 @@ final class State {
 		return this.rest;
 	}
 
+	long waits() {
+		return this.waits;
+	}
+
 	State copy() {
-		return new State(this.steps, this.rest);
+		return new State(this.steps, this.rest, this.waits);
 	}
 
 	Status status() {
@@ -186,6 +257,50 @@ final class State {
 		return this;
 	}
 
+	int get(Wait field, int step) {
+		return read(this.waits, step * WAIT_BITS + IN_WAIT[field.ordinal()], field.bits);
+	}
+
+	boolean is(Wait field, int step, Enum<?> value) {
+		return get(field, step) == value.ordinal();
+	}
+
+	State set(Wait field, int step, Enum<?> value) {
+		return set(field, step, value.ordinal());
+	}
+
+	State set(Wait field, int step, int value) {
+		this.waits = write(this.waits, step * WAIT_BITS + IN_WAIT[field.ordinal()], field.bits, value);
+		return this;
+	}
+
+	int get(Sender field, int sender) {
+		return read(this.waits, SENDERS_FROM + sender * SENDER_BITS + IN_SENDER[field.ordinal()], field.bits);
+	}
+
+	boolean is(Sender field, int sender, Enum<?> value) {
+		return get(field, sender) == value.ordinal();
+	}
+
+	State set(Sender field, int sender, Enum<?> value) {
+		return set(field, sender, value.ordinal());
+	}
+
+	State set(Sender field, int sender, int value) {
+		this.waits = write(this.waits, SENDERS_FROM + sender * SENDER_BITS + IN_SENDER[field.ordinal()], field.bits,
+				value);
+		return this;
+	}
+
+	int get(Waiting field) {
+		return read(this.waits, WAITS_FROM + IN_WAITS[field.ordinal()], field.bits);
+	}
+
+	State set(Waiting field, int value) {
+		this.waits = write(this.waits, WAITS_FROM + IN_WAITS[field.ordinal()], field.bits, value);
+		return this;
+	}
+
 	/** Ends a run: its owner knows nothing any more. */
 	State clear(int owner) {
 		return owner(owner, new State());
@@ -205,7 +320,8 @@ final class State {
 		if (first >= second) {
 			return this;
 		}
-		return new State(this.steps, ((this.rest >>> ROW_FROM) << ROW_FROM) | (first << OWNER_BITS) | second);
+		return new State(this.steps, ((this.rest >>> ROW_FROM) << ROW_FROM) | (first << OWNER_BITS) | second,
+				this.waits);
 	}
 
 	@Override
@@ -214,6 +330,10 @@ final class State {
 		for (int step = 0; step < STEPS; step++) {
 			text.append(' ').append(journal(step)).append('=');
 			text.append(get(Step.DONE, step)).append('-').append(get(Step.UNDONE, step));
+			text.append(' ').append(Signal.OF[get(Wait.ROW, step)]);
+		}
+		if (get(Waiting.FOR) > 0) {
+			text.append(" waits for ").append(get(Waiting.FOR) - 1);
 		}
 		return text.toString();
 	}
@@ -292,6 +412,12 @@ final class State {
 		/** Waits for the reply to an action. */
 		CALLED,
 
+		/** Ending a wait: has locked the row of its signal, which has not arrived. */
+		LOOKED,
+
+		/** The same, and it has. */
+		FOUND,
+
 		/** Has to write that the saga is compensated from now on. */
 		DECIDE,
 
@@ -303,6 +429,44 @@ final class State {
 
 		/** Has to write that the saga is halted. */
 		HALT
+
+	}
+
+	/**
+	 * The state of the row of a signal; {@code NONE} before its insert, too.
+	 */
+	enum Signal {
+
+		NONE, AWAITED, RECEIVED, READ, EXPIRED;
+
+		static final Signal[] OF = values();
+
+	}
+
+	/**
+	 * Where a sender is.
+	 */
+	enum Sending {
+
+		/** Not sending. */
+		IDLE,
+
+		/** Has read the row of the saga. */
+		READ,
+
+		/** Has locked the row of the signal, and has changed both rows. */
+		HOLDS;
+
+		static final Sending[] OF = values();
+
+	}
+
+	/**
+	 * What the body has got from a wait.
+	 */
+	enum Outcome {
+
+		NONE, RECEIVED, EXPIRED, DIFFERENT
 
 	}
 
