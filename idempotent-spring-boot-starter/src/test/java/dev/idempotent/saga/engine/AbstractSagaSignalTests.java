@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static dev.idempotent.saga.engine.SagaSamples.LEASE;
@@ -286,6 +288,28 @@ public abstract class AbstractSagaSignalTests {
 		});
 		StoredSaga taken = Objects.requireNonNull(takeOver());
 		assertThat(Objects.requireNonNull(endWait(taken.owner(), LIMIT).entry()).result()).isEqualTo(bytes("200"));
+	}
+
+	/**
+	 * The snapshot of the sender may be older than the cancellation.
+	 */
+	@Test
+	void acceptsNoSignalForASagaThatWasCancelledSinceItsTransactionBegan() {
+		beginWait();
+		TransactionTemplate repeatable = transactions();
+		repeatable.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+		SignalResult result = repeatable.execute((status) -> {
+			assertThat(this.store.findInTransaction(this.saga.id())).isNotNull();
+			CompletableFuture.runAsync(() -> this.store.cancel(this.saga.id(), "reason")).join();
+			try {
+				return this.store.signalInTransaction(of("paid", "100")).result();
+			}
+			catch (ConcurrencyFailureException ex) {
+				status.setRollbackOnly();
+				return SignalResult.TOO_LATE;
+			}
+		});
+		assertThat(result).isEqualTo(SignalResult.TOO_LATE);
 	}
 
 	/**
