@@ -391,9 +391,14 @@ public final class JdbcSagaStore implements SagaStore {
 		return limited((signals) -> signals.cancel(id, reason));
 	}
 
+	/**
+	 * Locks no saga that does not exist: MySQL would lock its place, where others are
+	 * inserted.
+	 */
 	@Override
 	public Cancellation cancelInTransaction(IdempotencyKey id, String reason) {
-		return this.database.join((sql) -> new SagaSignals(sql).cancel(id, reason));
+		return (findInTransaction(id) == null) ? new Cancellation(null, null)
+				: this.database.join((sql) -> new SagaSignals(sql).cancel(id, reason));
 	}
 
 	@Override

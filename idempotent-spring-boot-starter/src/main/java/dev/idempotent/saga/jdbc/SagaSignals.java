@@ -45,12 +45,6 @@ final class SagaSignals {
 	 */
 	private static final int MOST_ATTEMPTS = 5;
 
-	private static final long MICROS_PER_MILLI = 1000;
-
-	private final SagaSql sql;
-
-	private final Database database;
-
 	/**
 	 * How many names of signals that nobody has read are told.
 	 */
@@ -62,7 +56,13 @@ final class SagaSignals {
 	 */
 	static final Duration LONG_AGO = Duration.ofDays(1);
 
+	private static final long MICROS_PER_MILLI = 1000;
+
 	private static final Logger logger = LoggerFactory.getLogger(SagaSignals.class);
+
+	private final SagaSql sql;
+
+	private final Database database;
 
 	SagaSignals(SagaSql sql) {
 		this.sql = sql;
@@ -150,7 +150,7 @@ final class SagaSignals {
 	 * Keeps a signal, and makes the saga due if it waits for it.
 	 */
 	SignalReceipt signal(Signal signal) {
-		Target before = target(signal.saga());
+		Target before = target(signal.saga(), "");
 		Row row = (before != null && before.isLate()) ? find(signal.saga(), signal.name(), "")
 				: lock(signal.saga(), signal.name(), signal.retention());
 		// What was read before the lock may be older than what the lock has waited for.
@@ -194,8 +194,7 @@ final class SagaSignals {
 	 * transaction may have read the clock before.
 	 */
 	Cancellation cancel(IdempotencyKey saga, String reason) {
-		// MySQL would lock the place of a saga that does not exist.
-		Target target = (target(saga) != null) ? target(saga, " for update") : null;
+		Target target = target(saga, " for update");
 		if (target == null) {
 			return new Cancellation(null, null);
 		}
