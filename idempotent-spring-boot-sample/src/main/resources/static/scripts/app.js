@@ -6,3 +6,4 @@ wireCommit();
 wireRace();
 wireShipment();
 wireSaga();
+wireAgent();
