@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.tool;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
@@ -185,8 +186,8 @@ class RealToolsIntegrationTests {
 	}
 
 	private long bought() {
-		assertThat(database).isNotNull();
-		return database.sql("select count(*) from tool_purchase where item = ?")
+		return Objects.requireNonNull(database)
+			.sql("select count(*) from tool_purchase where item = ?")
 			.param(this.item)
 			.query(Long.class)
 			.single();
