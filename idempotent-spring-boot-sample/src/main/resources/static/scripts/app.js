@@ -7,3 +7,4 @@ wireRace();
 wireShipment();
 wireSaga();
 wireWaiting();
+wireAgent();

@@ -6,7 +6,7 @@ const KINDS = {
   replayed: { name: 'Replayed', meaning: 'got the stored response' },
   waited: { name: 'Waited', meaning: 'waited for the stored response' },
   'in-progress': { name: 'In progress', meaning: 'came during the run, retry later' },
-  mismatched: { name: 'Mismatched', meaning: 'has another body' },
+  mismatched: { name: 'Mismatched', meaning: 'asks for something else' },
   refused: { name: 'Refused', meaning: 'nothing ran' },
   failed: { name: 'Failed', meaning: 'the handler failed' },
   lost: { name: 'Lost', meaning: 'no answer arrived' }

@@ -22,7 +22,7 @@ function drawResponses(list, entries) {
   entries.forEach((entry) => {
     const outcome = element(summary, 'span', 'outcome kind-' + entry.kind, '');
     badge(outcome, entry.kind);
-    element(outcome, 'b', '', (entry.answer.status || '–') + ' ' + KINDS[entry.kind].name);
+    element(outcome, 'b', '', statusShown(entry.answer) + KINDS[entry.kind].name);
     element(outcome, 'span', 'millis', entry.answer.millis + ' ms');
     summary.appendChild(document.createTextNode(' '));
   });
@@ -33,6 +33,11 @@ function drawResponses(list, entries) {
   if (entries[0].answer.body) {
     element(item, 'pre', 'body', pretty(entries[0].answer.body));
   }
+}
+
+/** Returns the status of an answer and a space; nothing for the answer of a tool, which has none. */
+function statusShown(answer) {
+  return answer.status === undefined ? '' : (answer.status || '–') + ' ';
 }
 
 function pretty(body) {

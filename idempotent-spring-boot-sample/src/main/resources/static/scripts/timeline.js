@@ -56,5 +56,6 @@ function described(entry) {
   if (entry.kind === 'waiting') {
     return 'On the way';
   }
-  return KINDS[entry.kind].name + ' ' + statusOf(entry) + ' after ' + (entry.answeredAt - entry.sentAt) + ' ms';
+  return [KINDS[entry.kind].name, statusOf(entry), 'after ' + (entry.answeredAt - entry.sentAt) + ' ms']
+      .filter(Boolean).join(' ');
 }

@@ -1,8 +1,11 @@
 package dev.idempotent.sample;
 
+import dev.idempotent.idempotency.tool.ToolCallerResolver;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
 
 /**
  * Configures the scope of the idempotency keys of this shop.
@@ -18,6 +21,16 @@ class CallerConfiguration {
 	@Bean
 	IdempotencyScopeResolver scopeResolver() {
 		return (request) -> "shop";
+	}
+
+	/**
+	 * The customer for whom an agent acts is not an argument of a tool, which a model
+	 * would fill in. The header {@code X-Customer} stands for a login.
+	 */
+	@Bean
+	ToolCallerResolver toolCallerResolver() {
+		return () -> (RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)
+				? attributes.getRequest().getHeader("X-Customer") : null;
 	}
 
 }

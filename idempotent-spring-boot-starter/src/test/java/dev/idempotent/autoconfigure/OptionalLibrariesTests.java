@@ -1,20 +1,25 @@
 package dev.idempotent.autoconfigure;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.time.InstantSource;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.ToolRefusal.Reason;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.ClassPathWithout;
 import dev.idempotent.testing.WebApplication;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.ai.tool.annotation.Tool;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -27,6 +32,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.mock;
 
 /**
@@ -165,12 +171,35 @@ class OptionalLibrariesTests {
 			.doesNotHaveBean("idempotentToolCalls"));
 	}
 
+	/**
+	 * Runs, replays and refuses a call: only then are all classes of tools linked.
+	 */
 	@Test
-	void worksWithoutMcp() {
-		start("io.modelcontextprotocol", "org.springframework.ai.mcp")
-			.run((context) -> assertThat(context).hasNotFailed()
-				.hasBean("idempotentToolCalls")
-				.doesNotHaveBean("idempotentMcpTools"));
+	void runsToolsOnceWithoutMcp() {
+		String[] missing = { "io.modelcontextprotocol", "org.springframework.ai.mcp" };
+		start(Tools.class, Stream.concat(Stream.of(REDIS), Stream.of(missing)).toArray(String[]::new))
+			.withPropertyValues("idempotent.tool.single-caller=true")
+			.run((context) -> {
+				assertThat(context).hasNotFailed()
+					.hasBean("idempotentToolsCheck")
+					.doesNotHaveBean("idempotentMcpTools");
+				Object tools = context.getBean("tools");
+				assertThat(buy(tools, "tea", "k")).isEqualTo("tea 1");
+				assertThat(buy(tools, "tea", "k")).isEqualTo("tea 1");
+				assertThat(buy(tools, "tea", null)).isEqualTo("tea 2");
+				assertThatExceptionOfType(InvocationTargetException.class).isThrownBy(() -> buy(tools, "rum", "k"))
+					.satisfies((ex) -> assertThat(ex.getCause())
+						.hasToString("dev.idempotent.idempotency.ToolCallRefusedException: "
+								+ Reason.OTHER_ARGUMENTS.sentence()));
+			});
+	}
+
+	/**
+	 * The class of the bean was loaded by another loader than this one.
+	 */
+	private static Object buy(Object tools, String item, @Nullable String orderKey) throws Exception {
+		Method buy = tools.getClass().getDeclaredMethod("buy", String.class, String.class);
+		return buy.invoke(tools, item, orderKey);
 	}
 
 	@Test
@@ -249,6 +278,21 @@ class OptionalLibrariesTests {
 		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "buy")
 		String buy(String item) {
 			return item;
+		}
+
+	}
+
+	@Configuration(value = "tools", proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	public static class Tools {
+
+		private int bought;
+
+		@Tool
+		@Idempotent(from = KeySource.TOOL_CALL, key = "#orderKey", window = "15m", name = "buy")
+		public String buy(String item, @Nullable String orderKey) {
+			this.bought++;
+			return item + " " + this.bought;
 		}
 
 	}

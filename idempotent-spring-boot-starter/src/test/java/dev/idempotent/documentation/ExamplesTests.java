@@ -31,7 +31,7 @@ class ExamplesTests {
 		try (Stream<Path> examples = Files.list(EXAMPLES)) {
 			sources = examples.map(ExamplesTests::read).collect(Collectors.joining());
 		}
-		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(10)
+		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(11)
 			.allSatisfy((example) -> assertThat(words(sources)).contains(words(example).split(ELISION)));
 	}
 

@@ -52,11 +52,11 @@ class ChromiumIntegrationTests {
 			assertThat(page.locator("#clicks-lane .mark text").filter(new FilterOptions().setHasText("201")))
 				.hasCount(clicks + 1);
 		}
-		List.of("lose", "compare", "start-race", "ship", "check-out")
+		List.of("lose", "compare", "start-race", "ship", "check-out", "send-agent")
 			.forEach((button) -> page.locator("#" + button).click());
 		assertThat(page.locator("#clicks-proof")).hasText("✓ 3 requests with one key, 1 order in PostgreSQL: 1 ran, "
 				+ "2 got the stored response, byte for byte.");
-		for (String step : List.of("lost", "commit", "race", "shipment", "saga")) {
+		for (String step : List.of("lost", "commit", "race", "shipment", "saga", "agent")) {
 			assertThat(page.locator("#" + step + "-proof")).hasText(Pattern.compile("^✓ .*"), PATIENTLY);
 		}
 		assertThat(page.locator("#saga-steps .kind-ran.saga-step")).hasCount(3);

@@ -30,9 +30,9 @@ class PageIntegrationTests {
 	void tellsOneStoryWithOneButtonForEachStep() {
 		assertThat(this.page.texts(".step h2")).containsExactly("1 Click often", "2 Lose an answer",
 				"3 Crash between the commit and the answer", "4 Two clicks that race", "5 Work after the commit",
-				"6 A checkout over three services");
-		assertThat(this.page.texts(".step button.primary")).hasSize(6).isEqualTo(this.page.texts(".action button"));
-		assertThat(this.page.texts(".told[role=status][aria-live=polite] .proof")).hasSize(6);
+				"6 A checkout over three services", "7 An agent that repeats itself");
+		assertThat(this.page.texts(".step button.primary")).hasSize(7).isEqualTo(this.page.texts(".action button"));
+		assertThat(this.page.texts(".told[role=status][aria-live=polite] .proof")).hasSize(7);
 	}
 
 	@Test
@@ -109,6 +109,16 @@ class PageIntegrationTests {
 		assertThat(this.page.texts("#shipment .verdict")).containsExactly("3 attempts, 1 parcel",
 				"3 attempts, 1 point");
 		assertThat(this.page.texts("#events b")).containsExactly("order.created", "order.paid", "order.shipped");
+	}
+
+	@Test
+	void countsWhatAnAgentThatRepeatsItselfHasBought() throws IOException {
+		this.page.click("send-agent");
+		this.page.awaitProof("agent", (text) -> text
+			.matches("✓ \\d+ calls: 3 ran, 2 got the stored result, (\\d+ came during the run, )?"
+					+ "1 asked for something else under a used key, [12] lost its answer\\. The customer has 1 order "
+					+ "and 1 charge, the other one 1 order, which is CANCELLED\\."));
+		assertThat(this.page.texts("#agent-responses .outcome b")).contains("Lost", "Replayed", "Ran", "Mismatched");
 	}
 
 }

@@ -40,8 +40,8 @@ class TimelineIntegrationTests {
 				+ "1 got the stored response, byte for byte, 1 was rejected for another body (422).");
 		this.page.awaitMarks("clicks-lane", "ran", "mismatched", "replayed");
 		assertThat(this.page.texts("#clicks-lane .mark text")).containsExactly("201", "422", "201");
-		assertThat(this.page.texts("#clicks-lane .legend li")).containsExactly("the handler ran", "has another body",
-				"got the stored response");
+		assertThat(this.page.texts("#clicks-lane .legend li")).containsExactly("the handler ran",
+				"asks for something else", "got the stored response");
 	}
 
 	@Test

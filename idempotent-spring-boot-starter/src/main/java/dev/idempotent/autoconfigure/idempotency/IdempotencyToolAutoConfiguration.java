@@ -12,7 +12,7 @@ import dev.idempotent.idempotency.tool.ToolCalls;
 import dev.idempotent.idempotency.tool.ToolRefusalRenderer;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
-import dev.idempotent.idempotency.web.RequestAddress;
+import dev.idempotent.idempotency.web.ClientAddress;
 import io.modelcontextprotocol.server.McpServerFeatures;
 import jakarta.servlet.ServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -150,7 +150,7 @@ final class IdempotencyToolAutoConfiguration {
 
 		static @Nullable String address() {
 			return (RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)
-					? RequestAddress.of(attributes.getRequest()) : null;
+					? ClientAddress.of(attributes.getRequest()) : null;
 		}
 
 	}

@@ -60,6 +60,14 @@ public final class ToolCall {
 	}
 
 	/**
+	 * Creates a call, of any tool, that only reports how it was answered.
+	 * @return the call
+	 */
+	public static ToolCall observed() {
+		return new ToolCall(null, List.of(), null, false);
+	}
+
+	/**
 	 * The call that the current thread makes.
 	 * @return {@code null} if no framework that this library knows has made it
 	 */
@@ -160,7 +168,11 @@ public final class ToolCall {
 		this.replayed = true;
 	}
 
-	boolean isReplayed() {
+	/**
+	 * Returns whether an earlier call has made the result.
+	 * @return {@code false} until that is reported
+	 */
+	public boolean isReplayed() {
 		return this.replayed;
 	}
 

@@ -28,7 +28,10 @@ public final class ToolCalls {
 
 	private static final Logger logger = LoggerFactory.getLogger(ToolCalls.class);
 
-	private static final String SINGLE_CALLER = "single-caller";
+	/**
+	 * The scope of the single caller: no other caller can have it.
+	 */
+	private static final String SINGLE_CALLER = "";
 
 	/**
 	 * The reasons that an agent does not cause by repeating a call.
@@ -90,10 +93,10 @@ public final class ToolCalls {
 		if (caller.isBlank() && conversation == null && !isOfSingleCaller(call, address)) {
 			return null;
 		}
-		String known = (caller.isBlank() && conversation == null) ? SINGLE_CALLER : caller;
+		String known = caller.isBlank() ? SINGLE_CALLER : caller;
 		String inConversation = (conversation != null) ? digest("conversation", known, conversation) : known;
 		// Equal calls to two hosts may come from two tenants.
-		return new Scopes(known.isBlank() ? inConversation : known,
+		return new Scopes(caller.isBlank() ? inConversation : caller,
 				(address == null || address.isEmpty()) ? inConversation : digest("address", inConversation, address));
 	}
 

@@ -19,7 +19,7 @@ import org.springframework.util.StringUtils;
  * The address that the client has sent a request to. Gateways forward it in headers,
  * which a filter or the container may already have applied to the request.
  */
-public final class RequestAddress {
+final class RequestAddress {
 
 	private static final Pattern FORWARDED_HOST = Pattern.compile("(?:^|[;,\\s])host=\"?([^\",;\\s]+)",
 			Pattern.CASE_INSENSITIVE);
@@ -29,18 +29,6 @@ public final class RequestAddress {
 	private static final Pattern IPV4 = Pattern.compile("[\\d.]+");
 
 	private RequestAddress() {
-	}
-
-	/**
-	 * Returns where the client has sent a request, as far as it may tell two tenants
-	 * apart.
-	 * @param request the request
-	 * @return the host and the prefix of a gateway; empty if there are none
-	 */
-	public static String of(HttpServletRequest request) {
-		String host = host(request);
-		String prefix = prefix(request);
-		return (host.isEmpty() && prefix.isEmpty()) ? "" : host + '/' + prefix;
 	}
 
 	/**
@@ -122,7 +110,8 @@ public final class RequestAddress {
 
 	/**
 	 * Returns the prefix that the client has sent and the application does not map: the
-	 * prefix of a gateway, or else the context path. The same whether or not Spring's
+	 * prefix of a gateway, or else the context path, in {@link RequestUrl#normalize
+	 * normal} percent-encoding. The same whether or not Spring's
 	 * {@code ForwardedHeaderFilter} has applied the header.
 	 */
 	static String prefix(HttpServletRequest request) {

@@ -176,8 +176,8 @@ final class RequestIdentifier {
 	 * tenants.
 	 */
 	private static String addressed(HttpServletRequest request, Fingerprint fingerprint) {
-		String prefix = RequestUrl.normalize(RequestAddress.prefix(request));
-		List<byte[]> parts = Stream.of(fingerprint.digest(), RequestAddress.host(request), prefix)
+		List<byte[]> parts = Stream
+			.of(fingerprint.digest(), RequestAddress.host(request), ClientAddress.prefix(request))
 			.map((text) -> text.getBytes(StandardCharsets.UTF_8))
 			.toList();
 		return Fingerprint.of(parts).digest();

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.idempotency.ImportTools;
@@ -283,6 +284,24 @@ class ChatToolsTests {
 		this.application.withPropertyValues("idempotent.tool.single-caller=true")
 			.run((context) -> assertThat(chat(context, null, call(LEASED, "tea"), call(LEASED, "tea")))
 				.containsExactly("\"tea 1\"", "\"tea 1\""));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "single-caller", "default", "null" })
+	void tellsTheSingleCallerFromEachNamedOne(String name) {
+		AtomicReference<@Nullable String> caller = new AtomicReference<>();
+		this.application.withPropertyValues("idempotent.tool.single-caller=true")
+			.withBean(ToolCallerResolver.class, () -> caller::get)
+			.run((context) -> {
+				Tools tools = context.getBean(Tools.class);
+				assertThat(tools.keyed("tea", "k")).isEqualTo("tea 1");
+				caller.set(name);
+				assertThat(tools.keyed("tea", "k")).isEqualTo("tea 2");
+				assertThat(tools.leased("tea")).isEqualTo("tea 3");
+				caller.set(" ");
+				assertThat(tools.keyed("tea", "k")).isEqualTo("tea 1");
+				assertThat(tools.leased("tea")).isEqualTo("tea 4");
+			});
 	}
 
 	@Test

@@ -16,6 +16,7 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.ToolRefusal.Reason;
 import dev.idempotent.idempotency.tool.Purchases.Receipt;
+import dev.idempotent.test.ToolAssertions;
 import dev.idempotent.testing.Gate;
 import io.modelcontextprotocol.client.McpSyncClient;
 import io.modelcontextprotocol.server.McpSyncServerExchange;
@@ -44,6 +45,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tools of an MCP server, called by a real client over streamable HTTP.
@@ -121,6 +123,15 @@ class McpToolsTests {
 		assertThat(ToolShop.isReplay(other)).isFalse();
 		assertThat(ToolShop.isReplay(repeated)).isTrue();
 		assertThat(bought("oil " + header)).isEqualTo(2);
+	}
+
+	@Test
+	void recognizesAnAddressInAnotherSpelling() {
+		ToolShop.call(shop.connect("alice", Map.of("X-Forwarded-Prefix", "/acme")), LEASED, order("ale", 1));
+		CallToolResult repeated = ToolShop.call(shop.connect("alice", Map.of("X-Forwarded-Prefix", "/%61cme")), LEASED,
+				order("ale", 1));
+		assertThat(ToolShop.isReplay(repeated)).isTrue();
+		assertThat(bought("ale")).isOne();
 	}
 
 	@Test
@@ -313,6 +324,32 @@ class McpToolsTests {
 		assertThat(bought("gin ice")).isOne();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { LEASED, RECORDED, OF_SPRING, STRUCTURED })
+	void letsATestAssertThatACallIsReplayed(String tool) {
+		CallToolResult run = ToolAssertions.replaysMcpCall(shop.connect("alice"), request(tool, "figs " + tool));
+		assertThat(ToolShop.textOf(run)).contains("figs");
+		assertThat(bought("figs " + tool)).isOne();
+	}
+
+	@Test
+	void failsATestOfACallThatIsNotReplayed() {
+		McpSyncClient client = shop.connect("alice");
+		ToolShop.call(client, LEASED, order("dates", 1));
+		assertFails(client, request(LEASED, "dates"), "its first result is a replay");
+		assertFails(client, request("buy-unprotected", "dates"), "no dev.idempotent/replayed in _meta");
+		assertFails(shop.connect(""), request(LEASED, "dates"), Reason.CALLER_UNKNOWN.sentence());
+	}
+
+	private static void assertFails(McpSyncClient client, CallToolRequest request, String part) {
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> ToolAssertions.replaysMcpCall(client, request))
+			.withMessageContaining(part);
+	}
+
+	private static CallToolRequest request(String tool, String item) {
+		return CallToolRequest.builder(tool).arguments(order(item, 1)).build();
+	}
+
 	private static void assertRefused(CallToolResult result, Reason reason, String mark) {
 		assertThat(result.isError()).isTrue();
 		assertThat(result.content()).singleElement()
@@ -417,6 +454,11 @@ class McpToolsTests {
 		@McpTool(name = LEASED)
 		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "buy-leased", guarantee = Guarantee.LEASE)
 		Receipt leased(String item, int amount) {
+			return this.purchases.buy(item, amount);
+		}
+
+		@McpTool(name = "buy-unprotected")
+		Receipt unprotected(String item, int amount) {
 			return this.purchases.buy(item, amount);
 		}
 

@@ -15,6 +15,7 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.filter.OncePerRequestFilter;
 
@@ -47,9 +48,10 @@ class Purchases {
 	}
 
 	/**
-	 * A store, a database, and callers by the header {@code X-User}.
+	 * A store, a database, and callers.
 	 */
 	@Configuration(proxyBeanMethods = false)
+	@Import(Users.class)
 	static class Shop {
 
 		@Bean
@@ -61,6 +63,14 @@ class Purchases {
 		Purchases purchases(DataSource dataSource) {
 			return new Purchases(JdbcClient.create(dataSource));
 		}
+
+	}
+
+	/**
+	 * Callers by the header {@code X-User}.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class Users {
 
 		@Bean
 		OncePerRequestFilter users() {

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.tool;
 
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +65,25 @@ final class ToolShop implements AutoCloseable {
 	 */
 	synchronized McpSyncClient connect(String user, Map<String, String> headers) {
 		String port = this.context.getEnvironment().getRequiredProperty("local.server.port");
-		McpSyncClient client = McpClient.sync(HttpClientStreamableHttpTransport.builder("http://127.0.0.1:" + port)
+		McpSyncClient client = client("http://127.0.0.1:" + port, user, headers);
+		client.initialize();
+		this.clients.add(client);
+		return client;
+	}
+
+	/**
+	 * Opens a session with a server of another process.
+	 * @param address its address
+	 * @param user the caller
+	 */
+	static McpSyncClient connectTo(URI address, String user) {
+		McpSyncClient client = client(address.toString(), user, Map.of());
+		client.initialize();
+		return client;
+	}
+
+	private static McpSyncClient client(String address, String user, Map<String, String> headers) {
+		return McpClient.sync(HttpClientStreamableHttpTransport.builder(address)
 			.endpoint("/mcp")
 			.httpRequestCustomizer((request, method, uri, body, context) -> {
 				headers.forEach(request::header);
@@ -73,9 +92,6 @@ final class ToolShop implements AutoCloseable {
 				}
 			})
 			.build()).requestTimeout(Duration.ofSeconds(30)).build();
-		client.initialize();
-		this.clients.add(client);
-		return client;
 	}
 
 	static CallToolResult call(McpSyncClient client, String tool, Map<String, Object> arguments) {
