@@ -108,8 +108,7 @@ class ArchitectureTests {
 	static final ArchRule tokensKnowTheJdkAlone = room(TOKEN, "java..", "javax.crypto..", "org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theTestSupportKnowsWhatItsReadersTestWith = room(TEST, ROOT, TOOL, OUTBOX, SAGA,
-			TRANSACTION,
+	static final ArchRule theTestSupportKnowsWhatItsReadersTestWith = room(TEST, ROOT, TOOL, OUTBOX, SAGA, TRANSACTION,
 			"java..", "com.sun.net.httpserver..", "com.tngtech.archunit..", "io.modelcontextprotocol..",
 			"org.jspecify..", "org.assertj..", "org.awaitility..", "org.junit.jupiter.api..", "org.opentest4j..",
 			"org.springframework.core.env..", "org.springframework.http..", "org.springframework.mock.web..",
