@@ -246,7 +246,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			String name = wait.entry().name();
 			InMemorySignal signal = wait.isForSignal() ? signals.get(name) : null;
 			Signal sent = (signal != null) ? signal.sent() : null;
-			Instant end = row.journal.get(name).begunAt().plus(wait.limit());
+			Instant end = Objects.requireNonNull(row.journal.get(name)).begunAt().plus(wait.limit());
 			row.attempts = 0;
 			row.unfit = 0;
 			if (sent == null && end.isAfter(now())) {
@@ -296,11 +296,14 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			return new SignalReceipt(SignalResult.TOO_LATE, null);
 		}
 		signals.put(signal.name(), new InMemorySignal(signal, false, false, now().plus(signal.retention())));
-		boolean woken = before != null && row != null && row.process == null && row.status == SagaStatus.EXECUTING;
+		if (row == null) {
+			return new SignalReceipt(SignalResult.EARLY, null);
+		}
+		boolean woken = before != null && row.process == null && row.status == SagaStatus.EXECUTING;
 		if (woken) {
 			row.due = now();
 		}
-		return new SignalReceipt((row != null) ? SignalResult.ACCEPTED : SignalResult.EARLY, woken ? row.name : null);
+		return new SignalReceipt(SignalResult.ACCEPTED, woken ? row.name : null);
 	}
 
 	/**

@@ -21,29 +21,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
  */
 class SagaVersionTests extends AbstractSagaEngineTests {
 
-	private final Supplier<Object> before = () -> {
-		act("hold");
-		this.saga.await("paid").within(Duration.ofMinutes(1));
-		return act("book");
-	};
-
-	private final Supplier<Object> after = () -> {
-		act("hold");
-		if (this.saga.version("insurance", 1) >= 1) {
-			act("insure");
-		}
-		this.saga.await("paid").within(Duration.ofMinutes(1));
-		if (this.saga.version("printing", 3) >= 3) {
-			act("print");
-		}
-		return act("book");
-	};
-
 	@Test
 	void areTakenByNewSagas() throws Throwable {
-		waits(this.after);
+		waits(this::after);
 		signal();
-		assertThat(call(this.after)).isEqualTo("result of book");
+		assertThat(call(this::after)).isEqualTo("result of book");
 		assertThat(this.services.log()).containsExactly("hold+", "insure+", "print+", "book+");
 		assertThat(find().steps()).extracting(SagaSnapshot.Step::name)
 			.containsExactly("hold", "insurance", "insure", "paid", "printing", "print", "book");
@@ -51,9 +33,9 @@ class SagaVersionTests extends AbstractSagaEngineTests {
 
 	@Test
 	void keepTheStepsOfOpenSagasBehindWhichTheyAre() throws Throwable {
-		waits(this.before);
+		waits(this::before);
 		signal();
-		assertThat(call(this.after)).isEqualTo("result of book");
+		assertThat(call(this::after)).isEqualTo("result of book");
 		assertThat(this.services.log()).containsExactly("hold+", "print+", "book+");
 	}
 
@@ -83,9 +65,9 @@ class SagaVersionTests extends AbstractSagaEngineTests {
 
 	@Test
 	void areUndoneOverAsTheyWereRun() {
-		waits(this.before);
+		waits(this::before);
 		this.clock.advance(Duration.ofMinutes(1));
-		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(this.after));
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(this::after));
 		assertThat(this.log).containsExactly("undo hold");
 	}
 
@@ -113,6 +95,24 @@ class SagaVersionTests extends AbstractSagaEngineTests {
 
 	private void signal() {
 		this.process.engine().signal(this.id, "paid", SagaSamples.bytes("null"), Samples.fingerprint("paid"));
+	}
+
+	private Object before() {
+		act("hold");
+		this.saga.await("paid").within(Duration.ofMinutes(1));
+		return act("book");
+	}
+
+	private Object after() {
+		act("hold");
+		if (this.saga.version("insurance", 1) >= 1) {
+			act("insure");
+		}
+		this.saga.await("paid").within(Duration.ofMinutes(1));
+		if (this.saga.version("printing", 3) >= 3) {
+			act("print");
+		}
+		return act("book");
 	}
 
 }

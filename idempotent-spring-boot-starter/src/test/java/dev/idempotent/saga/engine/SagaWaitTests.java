@@ -34,22 +34,14 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 
 	private static final Duration LIMIT = Duration.ofMinutes(5);
 
-	private final Supplier<Object> booking = () -> {
-		this.saga.step("hold", String.class)
-			.compensate((String held) -> this.log.add("release " + held))
-			.run((key) -> this.services.act("hold", key));
-		String payment = this.saga.await("paid", String.class).within(LIMIT);
-		return this.saga.step("book", String.class).run((key) -> this.services.act("book " + payment, key));
-	};
-
 	@Test
 	void tellsTheCallerWhatItWaitsFor() {
-		SagaWaitingException waiting = waits(this.booking);
+		SagaWaitingException waiting = waits(this::booking);
 		assertThat(waiting.waitsFor()).isEqualTo("paid");
 		assertThat(waiting.id()).isEqualTo(this.id);
 		assertThat(waiting.getRetryAfter()).isEqualTo(SimulatedProcess.LEASE);
 		assertThat(waiting).hasMessageContainingAll("waits for 'paid'", "PT5M");
-		assertThat(waits(this.booking).waitsFor()).isEqualTo("paid");
+		assertThat(waits(this::booking).waitsFor()).isEqualTo("paid");
 		SagaSnapshot.Waiting shown = Objects.requireNonNull(find().waiting());
 		assertThat(Duration.between(shown.since(), shown.until())).isEqualTo(LIMIT);
 		assertThat(this.services.log()).containsExactly("hold+");
@@ -57,9 +49,9 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 
 	@Test
 	void goesOnWithTheSignal() throws Throwable {
-		waits(this.booking);
+		waits(this::booking);
 		assertThat(signal("paid", "\"100\"")).isEqualTo(SignalResult.ACCEPTED);
-		assertThat(call(this.booking)).isEqualTo("result of book 100");
+		assertThat(call(this::booking)).isEqualTo("result of book 100");
 		assertThat(this.services.log()).containsExactly("hold+", "book 100+");
 		assertThat(find().steps()).extracting(SagaSnapshot.Step::name).containsExactly("hold", "paid", "book");
 	}
@@ -67,14 +59,14 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 	@Test
 	void doesNotWaitForASignalThatIsThere() throws Throwable {
 		signal("paid", "\"100\"");
-		assertThat(call(this.booking)).isEqualTo("result of book 100");
+		assertThat(call(this::booking)).isEqualTo("result of book 100");
 	}
 
 	@Test
 	void isUndoneIfTheSignalDoesNotArriveInTime() {
-		waits(this.booking);
+		waits(this::booking);
 		this.clock.advance(LIMIT);
-		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(this.booking))
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(this::booking))
 			.withMessageContaining("The signal 'paid' did not arrive within PT5M");
 		assertThat(this.log).containsExactly("release result of hold");
 		assertThat(signal("paid", "\"100\"")).isEqualTo(SignalResult.TOO_LATE);
@@ -130,14 +122,14 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 
 	@Test
 	void doesNotCountWaitsAsAttempts() throws Throwable {
-		waits(this.booking);
+		waits(this::booking);
 		for (int i = 0; i < 10; i++) {
 			this.clock.advance(Duration.ofSeconds(1));
-			waits(this.booking);
+			waits(this::booking);
 		}
 		assertThat(find().attempts()).isZero();
 		signal("paid", "\"100\"");
-		assertThat(call(this.booking)).isEqualTo("result of book 100");
+		assertThat(call(this::booking)).isEqualTo("result of book 100");
 	}
 
 	@Test
@@ -161,9 +153,9 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 
 	@Test
 	void isCancelledWhileItWaits() {
-		waits(this.booking);
+		waits(this::booking);
 		assertThat(cancel()).contains(SagaStatus.COMPENSATING);
-		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(this.booking))
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(this::booking))
 			.withMessageContaining("Cancelled: changed her mind");
 		assertThat(this.log).containsExactly("release result of hold");
 		assertThat(cancel()).contains(SagaStatus.COMPENSATED);
@@ -207,7 +199,7 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 
 	@Test
 	void isReleasedByAVersionThatDoesNotWaitWhereItWaits() {
-		waits(this.booking);
+		waits(this::booking);
 		signal("paid", "\"100\"");
 		assertPending(() -> call(() -> {
 			this.saga.step("hold", String.class)
@@ -220,7 +212,7 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 
 	@Test
 	void hasALimitThatALaterVersionMayChange() throws Throwable {
-		waits(this.booking);
+		waits(this::booking);
 		this.clock.advance(Duration.ofMinutes(5));
 		Supplier<Object> patient = () -> {
 			this.saga.step("hold", String.class)
@@ -284,10 +276,10 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 
 	@Test
 	void recordsWhatHasHappened() throws Throwable {
-		waits(this.booking);
+		waits(this::booking);
 		assertThat(find().steps().get(1).state()).isEqualTo(StepState.ACTING);
 		signal("paid", "\"100\"");
-		Object unused = call(this.booking);
+		Object unused = call(this::booking);
 		assertThat(find().steps()).extracting(SagaSnapshot.Step::state).containsOnly(StepState.DONE);
 		assertThat(find().waiting()).isNull();
 	}
@@ -308,6 +300,14 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 
 	private Optional<SagaStatus> cancel() {
 		return this.process.engine().cancel(this.id, "changed her mind");
+	}
+
+	private Object booking() {
+		this.saga.step("hold", String.class)
+			.compensate((String held) -> this.log.add("release " + held))
+			.run((key) -> this.services.act("hold", key));
+		String payment = this.saga.await("paid", String.class).within(LIMIT);
+		return this.saga.step("book", String.class).run((key) -> this.services.act("book " + payment, key));
 	}
 
 }
