@@ -78,17 +78,27 @@ class SagaBenchmark {
 			.toList();
 		List<SagaContender> both = List.of(full, own);
 		List<Scenario> scenarios = new ArrayList<>();
-		for (String name : settings.names("scenarios", "transactions,calls,full-transactions,full-calls,take-over")) {
+		for (String name : settings.names("scenarios",
+				"transactions,calls,full-transactions,full-calls,take-over")) {
 			scenarios.add(switch (name) {
 				case "transactions" -> scenario(name, all, SagaContender::transactions);
 				case "calls" -> scenario(name, withCalls, SagaContender::calls);
 				case "full-transactions" -> scenario(name, both, SagaContender::transactions);
 				case "full-calls" -> scenario(name, both, SagaContender::calls);
+				case "wait" -> new WaitScenario(waiting(servers),
+						Duration.ofMillis(settings.number("idle-millis", 5000)), settings.number("signals", 100));
 				case "take-over" -> new TakeOverScenario(List.of(own, full));
 				default -> throw new IllegalArgumentException("Unknown scenario " + name);
 			});
 		}
 		return scenarios;
+	}
+
+	private List<WaitingSagas> waiting(Store.Servers servers) {
+		return settings.names("waiting", "0,10000,100000")
+			.stream()
+			.map((count) -> opened(new WaitingSagas("waiting_" + count, servers, Integer.parseInt(count))))
+			.toList();
 	}
 
 	private Scenario scenario(String name, List<SagaContender> contenders, Consumer<SagaContender> work) {
