@@ -78,8 +78,7 @@ class SagaBenchmark {
 			.toList();
 		List<SagaContender> both = List.of(full, own);
 		List<Scenario> scenarios = new ArrayList<>();
-		for (String name : settings.names("scenarios",
-				"transactions,calls,full-transactions,full-calls,take-over")) {
+		for (String name : settings.names("scenarios", "transactions,calls,full-transactions,full-calls,take-over")) {
 			scenarios.add(switch (name) {
 				case "transactions" -> scenario(name, all, SagaContender::transactions);
 				case "calls" -> scenario(name, withCalls, SagaContender::calls);
