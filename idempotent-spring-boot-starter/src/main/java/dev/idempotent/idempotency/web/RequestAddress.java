@@ -110,8 +110,7 @@ final class RequestAddress {
 
 	/**
 	 * Returns the prefix that the client has sent and the application does not map: the
-	 * prefix of a gateway, or else the context path, in {@link RequestUrl#normalize
-	 * normal} percent-encoding. The same whether or not Spring's
+	 * prefix of a gateway, or else the context path. The same whether or not Spring's
 	 * {@code ForwardedHeaderFilter} has applied the header.
 	 */
 	static String prefix(HttpServletRequest request) {
