@@ -6,6 +6,7 @@ import java.util.function.Predicate;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.Sagas;
+import dev.idempotent.saga.StepState;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
@@ -36,13 +37,14 @@ public final class SagaWaits {
 	 * @param id the id of the saga
 	 * @param name the name of the signal, or of the sleep
 	 * @return the saga
-	 * @throws AssertionError if it has ended, or needs an operator
+	 * @throws AssertionError if it has ended, needs an operator, or has gone on after
+	 * this wait
 	 * @throws org.awaitility.core.ConditionTimeoutException if it does not wait in time
 	 */
 	public SagaSnapshot awaitWait(IdempotencyKey id, String name) {
 		return Awaitility.await("saga " + id + " waits for " + name).until(() -> {
 			SagaSnapshot saga = find(id);
-			if (saga != null && !saga.status().isOpen()) {
+			if (saga != null && (!saga.status().isOpen() || hasPassed(saga, name))) {
 				throw new AssertionError("The saga %s does not wait for '%s': it is %s".formatted(id, name, saga));
 			}
 			return saga;
@@ -75,6 +77,10 @@ public final class SagaWaits {
 		SagaSnapshot ended = Awaitility.await("end of saga " + id)
 			.until(() -> find(id), (saga) -> saga != null && !saga.status().isOpen());
 		return Objects.requireNonNull(ended);
+	}
+
+	private static boolean hasPassed(SagaSnapshot saga, String wait) {
+		return saga.steps().stream().anyMatch((step) -> step.name().equals(wait) && step.state() != StepState.ACTING);
 	}
 
 	private @Nullable SagaSnapshot find(IdempotencyKey id) {

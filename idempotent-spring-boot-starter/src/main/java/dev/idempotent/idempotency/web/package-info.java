@@ -17,8 +17,9 @@
  * {@code RequestIdentifier} determines the key, from {@code KeyHeader},
  * {@code RequestKeyExpression} or {@code RequestTokens}, and the fingerprint by
  * {@code RequestFingerprinter}, from {@code RequestUrl}, {@code RequestAddress},
- * {@code ComparedHeaders} and the body. A {@code Cancellation} also claims the key of the
- * action that the request cancels.</li>
+ * {@code ComparedHeaders} and the body; {@code ClientAddress} is what of the address may
+ * tell tenants apart. A {@code Cancellation} also claims the key of the action that the
+ * request cancels.</li>
  * <li><b>Run.</b> A {@code HandlerRun} is open: {@code LeaseHandlerRun}, with
  * {@code AsyncWork} and {@code SurroundingTransactions}, or
  * {@code TransactionalHandlerRun}. {@code HandlerInvocationAdvisor} watches whether the

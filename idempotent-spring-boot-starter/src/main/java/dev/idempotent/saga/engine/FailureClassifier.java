@@ -42,6 +42,11 @@ public class FailureClassifier {
 	 */
 	private static final Set<String> CHECKS = Set.of("java.util.Objects", "org.springframework.util.Assert");
 
+	/**
+	 * Its messages say how the method of a saga uses its steps wrongly.
+	 */
+	private static final String ENGINE = SagaExecution.class.getPackageName() + ".";
+
 	private final List<String> packages;
 
 	/**
@@ -110,15 +115,15 @@ public class FailureClassifier {
 	}
 
 	/**
-	 * Returns whether code of the application has thrown an exception, or has declared
-	 * it.
+	 * Returns whether code of the application or the engine of sagas has thrown an
+	 * exception, or the application has declared it.
 	 */
 	private boolean isOfApplication(Throwable failure) {
 		return isOfApplication(failure.getClass().getName()) || Stream.of(failure.getStackTrace())
 			.map(StackTraceElement::getClassName)
 			.filter((name) -> !CHECKS.contains(name))
 			.findFirst()
-			.filter(this::isOfApplication)
+			.filter((thrower) -> thrower.startsWith(ENGINE) || isOfApplication(thrower))
 			.isPresent();
 	}
 
