@@ -25,7 +25,8 @@ public final class ToolAssertions {
 	 * verifies that it runs once and is then replayed, with an equal result. The caller
 	 * must be known, as in the application.
 	 * @param <T> the type of the result
-	 * @param call calls the tool on its bean, each time with the same arguments
+	 * @param call calls one tool on its bean, each time with the same arguments; the tool
+	 * must call no other one, whose replay would count
 	 * @return the result of the run
 	 */
 	public static <T extends @Nullable Object> T replaysCall(ThrowingSupplier<T> call) {

@@ -231,7 +231,8 @@ class AgenticCommerceTests {
 
 		@Bean
 		IdempotencyScopeResolver checkoutScopes() {
-			return (request) -> request.getUserPrincipal().getName() + ' ' + request.getRequestURI();
+			return (request) -> request.getUserPrincipal().getName() + ' '
+					+ (request.getRequestURI().startsWith("/checkout") ? request.getRequestURI() : "");
 		}
 
 	}

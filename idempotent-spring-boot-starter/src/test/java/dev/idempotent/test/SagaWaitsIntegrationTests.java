@@ -55,6 +55,8 @@ class SagaWaitsIntegrationTests {
 			assertThat(Duration.between(first.since(), first.until())).isGreaterThan(Duration.ofHours(71));
 			waits.expire(id);
 			Objects.requireNonNull(waits.awaitWait(id, "night").waiting());
+			assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> waits.awaitWait(id, "approved"))
+				.withMessageContaining("does not wait for 'approved'");
 			waits.expire(id);
 			assertThat(waits.awaitEnd(id).status()).isEqualTo(SagaStatus.COMPLETED);
 			assertThat(context.getBean(Trip.class).take(this.key)).isEqualTo("unapproved");

@@ -132,9 +132,14 @@ final class IdempotencyToolAutoConfiguration {
 		ToolCallerResolver idempotentToolCallerResolver(ObjectProvider<IdempotencyScopeResolver> scopes) {
 			return () -> {
 				IdempotencyScopeResolver scope = scopes.getIfAvailable();
-				return (scope != null
-						&& RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)
-								? scope.resolveScope(attributes.getRequest()) : authenticatedCaller();
+				if (scope != null
+						&& RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes) {
+					return scope.resolveScope(attributes.getRequest());
+				}
+				// The name alone would be the caller of two tenants that a resolver of
+				// the
+				// application tells apart.
+				return (scope == null || scope instanceof PrincipalScopeResolver) ? authenticatedCaller() : null;
 			};
 		}
 

@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.lang.reflect.Field;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -99,8 +100,18 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 			return elements(list).filter((each) -> each instanceof ToolCallback || each instanceof ToolCallbackProvider)
 				.flatMap(ToolMethodsCheck::toolObjects);
 		}
-		Object held = (bean instanceof MethodToolCallbackProvider) ? read(bean, "toolObjects")
-				: (bean instanceof MethodToolCallback) ? read(bean, "toolObject") : null;
+		if (bean instanceof Object[] array) {
+			return toolObjects(List.of(array));
+		}
+		if (!(bean instanceof MethodToolCallbackProvider || bean instanceof MethodToolCallback)) {
+			// A provider of given callbacks, or what adds something to another one.
+			return Stream.of("toolCallbacks", "delegate")
+				.map((field) -> read(bean, field))
+				.filter(Objects::nonNull)
+				.map(Objects::requireNonNull)
+				.flatMap(ToolMethodsCheck::toolObjects);
+		}
+		Object held = read(bean, (bean instanceof MethodToolCallback) ? "toolObject" : "toolObjects");
 		return (held instanceof Collection<?> objects) ? objects.stream().map((each) -> (Object) each)
 				: Stream.ofNullable(held);
 	}

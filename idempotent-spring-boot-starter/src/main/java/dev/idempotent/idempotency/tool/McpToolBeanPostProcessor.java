@@ -152,7 +152,8 @@ public final class McpToolBeanPostProcessor implements BeanPostProcessor, BeanFa
 		if (call.refusal() != null) {
 			return refused(call.refusal(), Objects.requireNonNull(call.refusalText()));
 		}
-		return call.isReplayed() ? marked(tool, result) : result;
+		boolean failed = Boolean.TRUE.equals(result.isError());
+		return (call.isReplayed() && !failed) ? marked(tool, result) : result;
 	}
 
 	private List<Object> keysIn(@Nullable Map<String, Object> meta) {

@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Resolves the caller of a tool, to whom the key of the call belongs. No caller gets the
  * result of another one. Declare a bean of this type to replace the default: the scope of
- * the current HTTP request, otherwise the principal of Spring Security.
+ * the current HTTP request; without a request the principal of Spring Security, unless
+ * the application has an {@code IdempotencyScopeResolver} of its own.
  */
 @FunctionalInterface
 public interface ToolCallerResolver {

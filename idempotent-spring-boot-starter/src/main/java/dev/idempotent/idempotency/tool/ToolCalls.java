@@ -37,7 +37,7 @@ public final class ToolCalls {
 	 * The reasons that an agent does not cause by repeating a call.
 	 */
 	private static final Set<Reason> LOGGED = EnumSet.of(Reason.OUTCOME_UNKNOWN, Reason.RESULT_NOT_KEPT,
-			Reason.STORE_UNAVAILABLE, Reason.CALLER_UNKNOWN);
+			Reason.STORE_UNAVAILABLE, Reason.CALLER_UNKNOWN, Reason.KEY_INVALID);
 
 	private final ToolCallerResolver callers;
 

@@ -45,7 +45,7 @@ public class FailureClassifier {
 	/**
 	 * Its messages say how the method of a saga uses its steps wrongly.
 	 */
-	private static final String ENGINE = SagaExecution.class.getPackageName() + ".";
+	private static final String ENGINE = FailureClassifier.class.getPackageName() + ".";
 
 	private final List<String> packages;
 

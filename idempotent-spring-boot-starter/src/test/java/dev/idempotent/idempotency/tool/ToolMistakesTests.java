@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.mockito.Mockito;
 import org.springframework.ai.mcp.annotation.McpTool;
+import org.springframework.ai.support.ToolCallbacks;
 import org.springframework.ai.tool.ToolCallback;
 import org.springframework.ai.tool.ToolCallbackProvider;
 import org.springframework.ai.tool.annotation.Tool;
@@ -63,6 +64,8 @@ class ToolMistakesTests {
 				arguments(HandMade.class, "is called on an instance of its class that a ToolCallbackProvider",
 						"take the bean of the class as a parameter"),
 				arguments(HandMadeProxy.class, "is called on an instance of its class that a ToolCallbackProvider",
+						"take the bean of the class as a parameter"),
+				arguments(HandMadeCallbacks.class, "is called on an instance of its class that a ToolCallbackProvider",
 						"take the bean of the class as a parameter"),
 				arguments(HandMadeCallback.class, "is called on an instance of its class that a ToolCallbackProvider",
 						"take the bean of the class as a parameter"));
@@ -277,6 +280,16 @@ class ToolMistakesTests {
 		@Bean
 		ToolCallbackProvider callbacks() {
 			return MethodToolCallbackProvider.builder().toolObjects(new Fit()).build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class HandMadeCallbacks {
+
+		@Bean
+		ToolCallbackProvider callbacks() {
+			return ToolCallbackProvider.from(ToolCallbacks.from(new Fit()));
 		}
 
 	}

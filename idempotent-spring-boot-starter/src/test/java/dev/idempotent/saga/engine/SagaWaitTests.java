@@ -239,6 +239,17 @@ class SagaWaitTests extends AbstractSagaEngineTests {
 	}
 
 	@Test
+	void keepsInTheReasonOfTheSagaWhatWasWrong() {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("hold", String.class).run((key) -> this.services.act("hold", key));
+			return this.saga.await("paid", String.class).within(Duration.ofDays(3));
+		})).withMessageContaining("set a longer timeout of its @Saga");
+		assertThat(find().reason())
+			.isEqualTo("java.lang.IllegalArgumentException: The wait for the signal 'paid' may last "
+					+ "PT72H, but the saga checkout is undone after PT10M: set a longer timeout of its @Saga");
+	}
+
+	@Test
 	void refusesAWaitWithoutALimit(CapturedOutput output) {
 		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
 			this.saga.step("hold", String.class).run((key) -> this.services.act("hold", key));
