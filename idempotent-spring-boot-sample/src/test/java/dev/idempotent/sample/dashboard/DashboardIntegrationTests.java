@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 
 import com.jayway.jsonpath.DocumentContext;
 import com.jayway.jsonpath.JsonPath;
+import dev.idempotent.saga.Sagas;
 import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
 import org.awaitility.Awaitility;
@@ -39,10 +40,14 @@ class DashboardIntegrationTests {
 
 	private final MeteredSaga saga;
 
-	DashboardIntegrationTests(@LocalServerPort int port, @Autowired MeteredSaga saga) throws IOException {
+	private final Sagas sagas;
+
+	DashboardIntegrationTests(@LocalServerPort int port, @Autowired MeteredSaga saga, @Autowired Sagas sagas)
+			throws IOException {
 		this.dashboard = JsonPath.parse(Files.readString(FOLDER.resolve("idempotent.json")));
 		this.shop = new ShopClient(port);
 		this.saga = saga;
+		this.sagas = sagas;
 	}
 
 	/**
@@ -51,7 +56,9 @@ class DashboardIntegrationTests {
 	@BeforeEach
 	void registerEachMeter() {
 		this.shop.placeOrder(ShopClient.newUser());
-		this.saga.run(ShopClient.newKey());
+		String key = ShopClient.newKey();
+		this.sagas.signal(this.sagas.idOf("metered", key), "signal");
+		this.saga.run(key);
 		Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> {
 			if (hasRetriedASettlement()) {
 				return true;

@@ -1,10 +1,12 @@
 package dev.idempotent.sample.dashboard;
 
+import java.time.Duration;
+
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 
 /**
- * A saga that has each meter once it has run.
+ * A saga that has each meter once it has run with its signal.
  */
 class MeteredSaga {
 
@@ -18,6 +20,7 @@ class MeteredSaga {
 	public void run(String id) {
 		this.saga.step("work").runInTransaction(() -> {
 		});
+		this.saga.await("signal").within(Duration.ofMinutes(1));
 	}
 
 }

@@ -32,7 +32,7 @@ class PageIntegrationTests {
 				"3 Crash between the commit and the answer", "4 Two clicks that race", "5 Work after the commit",
 				"6 A checkout over three services", "7 An agent that repeats itself");
 		assertThat(this.page.texts(".step button.primary")).hasSize(7).isEqualTo(this.page.texts(".action button"));
-		assertThat(this.page.texts(".told[role=status][aria-live=polite] .proof")).hasSize(7);
+		assertThat(this.page.texts(".step > .told[role=status][aria-live=polite] .proof")).hasSize(7);
 	}
 
 	@Test

@@ -1,16 +1,22 @@
 package dev.idempotent.saga.method;
 
+import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.Sagas;
+import dev.idempotent.saga.SignalResult;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.testing.RealPostgres;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
+import org.awaitility.Awaitility;
 import org.hibernate.FlushMode;
 import org.hibernate.Session;
 import org.junit.jupiter.api.Test;
@@ -23,6 +29,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -66,6 +74,34 @@ class SagasWithJpaIntegrationTests {
 				assertThat(context.getBean(EntityManager.class)
 					.createQuery("select letter.id from LetterOfTheTest letter", String.class)
 					.getResultList()).containsExactlyInAnyOrder("written", "undone");
+			});
+	}
+
+	@Test
+	void receiveSignalsThatCommitWithEntities() {
+		SagaApplication.with(Entities.class, Replies.class)
+			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
+			.withPropertyValues("spring.jpa.hibernate.ddl-auto=create")
+			.run((context) -> {
+				Replies replies = context.getBean(Replies.class);
+				Sagas sagas = context.getBean(Sagas.class);
+				EntityManager entities = context.getBean(EntityManager.class);
+				IdempotencyKey id = sagas.start(() -> replies.await("1"));
+				TransactionTemplate transaction = new TransactionTemplate(
+						context.getBean(PlatformTransactionManager.class));
+				transaction.executeWithoutResult((status) -> {
+					entities.persist(new Letter("rolled back"));
+					assertThat(sagas.signal(id, "reply", "no")).isEqualTo(SignalResult.ACCEPTED);
+					status.setRollbackOnly();
+				});
+				transaction.executeWithoutResult((status) -> {
+					entities.persist(new Letter("committed"));
+					assertThat(sagas.signal(id, "reply", "yes")).isEqualTo(SignalResult.ACCEPTED);
+				});
+				Awaitility.await().until(() -> sagas.find(id).orElseThrow().status() == SagaStatus.COMPLETED);
+				assertThat(replies.await("1")).isEqualTo("yes");
+				assertThat(entities.createQuery("select letter.id from LetterOfTheTest letter", String.class)
+					.getResultList()).containsExactly("committed");
 			});
 	}
 
@@ -150,6 +186,21 @@ class SagasWithJpaIntegrationTests {
 
 		private void persist(String letter) {
 			this.entities.persist(new Letter(letter));
+		}
+
+	}
+
+	static class Replies {
+
+		private final SagaSteps saga;
+
+		Replies(SagaSteps saga) {
+			this.saga = saga;
+		}
+
+		@Saga(key = "#id", name = "Replies.await")
+		public String await(String id) {
+			return this.saga.await("reply", String.class).within(Duration.ofMinutes(5));
 		}
 
 	}
