@@ -66,7 +66,8 @@ final class SagaAudit {
 	 * The saga gets what one sender was told is accepted.
 	 */
 	private static void signals(String name, List<Effect> effects, @Nullable StepState state, List<String> found) {
-		List<String> accepted = refs(effects, name + " ACCEPTED");
+		List<String> accepted = new ArrayList<>(refs(effects, name + " ACCEPTED"));
+		accepted.addAll(refs(effects, name + " EARLY"));
 		check(accepted.size() <= 1, name + " accepted " + accepted.size() + " times", found);
 		check(state != StepState.DONE || accepted.size() == 1, name + " received, but not accepted", found);
 		check(state != StepState.REFUSED || accepted.isEmpty(), name + " accepted, but lost", found);

@@ -80,14 +80,17 @@ class SagaAuditTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(nullValues = "-", value = { "paid ACCEPTED-1 received-1, DONE, -",
-			"paid ACCEPTED-1 paid DUPLICATE-1 paid DIFFERENT-2, DONE, -", "paid TOO_LATE-1, REFUSED, -",
-			"paid ACCEPTED-1, ACTING, -", "paid ACCEPTED-1, REFUSED, accepted but lost",
-			"paid ACCEPTED-1 paid ACCEPTED-2, DONE, accepted 2 times",
-			"paid TOO_LATE-1, DONE, received but not accepted",
-			"paid ACCEPTED-1 received-2, DONE, received another value", "paid DUPLICATE-1, ACTING, is no duplicate",
-			"paid ACCEPTED-1 paid DIFFERENT-1, DONE, is equal", "received-1 received-1, -, received 2 times",
-			"told COMPENSATING-, -, -", "told COMPLETED-, -, told COMPLETED but COMPENSATED" })
+	@CsvSource(nullValues = "-",
+			value = { "paid ACCEPTED-1 received-1, DONE, -", "paid EARLY-1 paid DUPLICATE-1 received-1, DONE, -",
+					"paid EARLY-1, REFUSED, accepted but lost", "paid EARLY-1 paid ACCEPTED-1, DONE, accepted 2 times",
+					"paid ACCEPTED-1 paid DUPLICATE-1 paid DIFFERENT-2, DONE, -", "paid TOO_LATE-1, REFUSED, -",
+					"paid ACCEPTED-1, ACTING, -", "paid ACCEPTED-1, REFUSED, accepted but lost",
+					"paid ACCEPTED-1 paid ACCEPTED-2, DONE, accepted 2 times",
+					"paid TOO_LATE-1, DONE, received but not accepted",
+					"paid ACCEPTED-1 received-2, DONE, received another value",
+					"paid DUPLICATE-1, ACTING, is no duplicate", "paid ACCEPTED-1 paid DIFFERENT-1, DONE, is equal",
+					"received-1 received-1, -, received 2 times", "told COMPENSATING-, -, -",
+					"told COMPLETED-, -, told COMPLETED but COMPENSATED" })
 	void comparesWhatSendersWereToldWithTheWaits(String effects, @Nullable StepState state,
 			@Nullable String violation) {
 		List<String> found = SagaAudit.violations(
