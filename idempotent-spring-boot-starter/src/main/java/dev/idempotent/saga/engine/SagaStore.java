@@ -691,8 +691,8 @@ public interface SagaStore {
 		}
 
 		/**
-		 * What all owners of this saga have in common, and those of an earlier one with
-		 * the same id do not.
+		 * The random part of the epoch. All owners of this saga share it. An earlier saga
+		 * with the same id had another one.
 		 * @return the random part of the epoch
 		 */
 		public long generation() {

@@ -35,7 +35,7 @@ import org.springframework.dao.DuplicateKeyException;
  * The row of a signal exists once for each saga and name, whether the saga waits for it
  * first or it is sent first, and whoever comes second waits for the transaction of the
  * first one. So a saga either finds the signal when it begins or ends to wait, or the
- * sender finds that the saga waits. Both lock this row before that of the saga.
+ * sender finds that the saga waits. Both lock this row before the saga's row.
  */
 final class SagaSignals {
 

@@ -5,8 +5,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * One state of journal, owners, participants and network, in three words: that of the
- * steps, that of the owners and the saga's row, and that of waits and signals.
+ * One state of journal, owners, participants and network, in three words: one for the
+ * steps, one for the owners and the saga's row, and one for waits and signals.
  */
 @SuppressWarnings("EnumOrdinal")
 final class State {
