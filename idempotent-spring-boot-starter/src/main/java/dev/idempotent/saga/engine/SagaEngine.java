@@ -352,18 +352,10 @@ public final class SagaEngine implements AutoCloseable {
 		SagaExecution.requireName(name);
 		Signal signal = new Signal(id, name, this.resources.values().seal(content, id, SagaRun.Values.resultOf(name)),
 				fingerprint, this.resources.settings().retention());
-		WokenSagas woken = WokenSagas.ofTransaction("The signal '" + name + "' is sent", this::wake);
-		if (woken == null) {
-			SignalReceipt receipt = this.resources.store().signal(signal);
-			if (receipt.woken() != null) {
-				wake(receipt.woken(), id);
-			}
-			return receipt.result();
-		}
-		SignalReceipt receipt = this.resources.store().signalInTransaction(signal);
-		if (receipt.woken() != null) {
-			woken.add(receipt.woken(), id);
-		}
+		WokenSagas woken = WokenSagas.current("The signal '" + name + "' is sent", this::wake);
+		SagaStore store = this.resources.store();
+		SignalReceipt receipt = woken.isInTransaction() ? store.signalInTransaction(signal) : store.signal(signal);
+		woken.add(receipt.woken(), id);
 		return receipt.result();
 	}
 
@@ -378,22 +370,17 @@ public final class SagaEngine implements AutoCloseable {
 	 */
 	public Optional<SagaStatus> cancel(IdempotencyKey id, String reason) {
 		String stored = CANCELLED + reason;
-		WokenSagas woken = WokenSagas.ofTransaction("A saga is cancelled", this::wake);
-		Cancellation cancellation;
+		WokenSagas woken = WokenSagas.current("A saga is cancelled", this::wake);
+		SagaStore store = this.resources.store();
 		try {
-			cancellation = (woken != null) ? this.resources.store().cancelInTransaction(id, stored)
-					: this.resources.store().cancel(id, stored);
+			Cancellation cancellation = woken.isInTransaction() ? store.cancelInTransaction(id, stored)
+					: store.cancel(id, stored);
+			woken.add(cancellation.woken(), id);
+			return Optional.ofNullable(cancellation.status());
 		}
 		catch (PessimisticLockingFailureException ex) {
 			throw new IdempotencyPendingException(id, this.resources.settings().lease());
 		}
-		if (cancellation.woken() != null && woken != null) {
-			woken.add(cancellation.woken(), id);
-		}
-		else if (cancellation.woken() != null) {
-			wake(cancellation.woken(), id);
-		}
-		return Optional.ofNullable(cancellation.status());
 	}
 
 	/**

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The sagas that one transaction has made due, by a signal or a cancellation. The workers
- * take them over when it has committed.
+ * The sagas that signals or cancellations have made due. The workers take them over when
+ * the transaction of the caller has committed, or at once if there is none.
  */
 final class WokenSagas implements TransactionParticipant {
 
@@ -21,19 +21,22 @@ final class WokenSagas implements TransactionParticipant {
 
 	private final BiConsumer<String, IdempotencyKey> workers;
 
-	private WokenSagas(BiConsumer<String, IdempotencyKey> workers) {
+	private final boolean inTransaction;
+
+	private WokenSagas(BiConsumer<String, IdempotencyKey> workers, boolean inTransaction) {
 		this.workers = workers;
+		this.inTransaction = inTransaction;
 	}
 
 	/**
-	 * Returns the sagas of the current transaction, or {@code null} if there is none.
+	 * Returns the sagas of the current transaction, or new ones if there is none.
 	 * @param use what is done in it, as the subject of the message
 	 * @param workers receives the name and the id of a saga that is due
 	 * @throws IllegalStateException if the transaction cannot be observed any more
 	 */
-	static @Nullable WokenSagas ofTransaction(String use, BiConsumer<String, IdempotencyKey> workers) {
+	static WokenSagas current(String use, BiConsumer<String, IdempotencyKey> workers) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
-			return null;
+			return new WokenSagas(workers, false);
 		}
 		ObservedTransaction transaction = ObservedTransaction.current();
 		if (transaction == null || transaction.isCompleting()) {
@@ -43,14 +46,27 @@ final class WokenSagas implements TransactionParticipant {
 		}
 		WokenSagas current = transaction.participant(WokenSagas.class);
 		if (current == null) {
-			current = new WokenSagas(workers);
+			current = new WokenSagas(workers, true);
 			transaction.add(current, null);
 		}
 		return current;
 	}
 
-	void add(String name, IdempotencyKey id) {
-		this.names.put(id, name);
+	boolean isInTransaction() {
+		return this.inTransaction;
+	}
+
+	/**
+	 * Adds a saga.
+	 * @param name its name, or {@code null} if it is not due
+	 */
+	void add(@Nullable String name, IdempotencyKey id) {
+		if (name != null && this.inTransaction) {
+			this.names.put(id, name);
+		}
+		else if (name != null) {
+			this.workers.accept(name, id);
+		}
 	}
 
 	/**

@@ -99,34 +99,9 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		});
 	}
 
-	/**
-	 * A halted saga has no owner. The owner of another one cannot write after the
-	 * deadline, which becomes a time that is long ago: a write that waits for this
-	 * transaction may have read the clock before. A step in a transaction has locked the
-	 * row, and may take long.
-	 */
 	@Override
 	public boolean abort(IdempotencyKey id, String note) {
-		String reason = Objects.requireNonNull(SagaStore.text(ABORTED + note));
-		return this.database.runInTransaction((sql) -> {
-			String now = sql.database().now();
-			String unlocked = "select 1 from " + sql.instance()
-					+ " where id = ? and ((status = 'HALTED' and halted_in = "
-					+ "'EXECUTING') or (status in ('STARTED', 'EXECUTING') and deadline > " + now
-					+ ")) for update skip locked";
-			if (!sql.existsById(unlocked, id.digest())) {
-				return false;
-			}
-			boolean halted = sql.update(
-					"update " + sql.instance() + " set status = 'COMPENSATING', halted_in = null, halt_reason = null, "
-							+ "reason = ?, owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + now
-							+ " where id = ? and status = 'HALTED' and halted_in = 'EXECUTING'",
-					reason, id.digest()) == 1;
-			return halted || sql.update(
-					"update " + sql.instance() + " set deadline = " + sql.database().millisFromNow() + ", due_at = "
-							+ now + ", reason = ? where id = ? and status in ('STARTED', 'EXECUTING')",
-					-SagaSignals.LONG_AGO.toMillis(), reason, id.digest()) == 1;
-		});
+		return this.database.runInTransaction((sql) -> new SagaCancellation(sql).abort(id, ABORTED + note));
 	}
 
 	/**

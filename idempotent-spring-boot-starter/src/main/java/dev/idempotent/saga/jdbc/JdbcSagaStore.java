@@ -362,23 +362,23 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public WaitEnd endWait(SagaOwner owner, int steps, Wait wait, Duration lease) {
-		return limited((signals) -> signals.endWait(owner, steps, wait, lease));
+		return limited((sql) -> new SagaSignals(sql).endWait(owner, steps, wait, lease));
 	}
 
 	/**
 	 * A connection would otherwise wait as long as the transaction of a sender or a step
 	 * is open.
 	 */
-	private <T> T limited(Function<SagaSignals, T> work) {
+	private <T> T limited(Function<SagaSql, T> work) {
 		return this.database.runInTransaction((sql) -> {
 			sql.limitWaits(LONGEST_WAIT);
-			return work.apply(new SagaSignals(sql));
+			return work.apply(sql);
 		});
 	}
 
 	@Override
 	public SignalReceipt signal(Signal signal) {
-		return limited((signals) -> signals.signal(signal));
+		return limited((sql) -> new SagaSignals(sql).signal(signal));
 	}
 
 	@Override
@@ -388,7 +388,7 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public Cancellation cancel(IdempotencyKey id, String reason) {
-		return limited((signals) -> signals.cancel(id, reason));
+		return limited((sql) -> new SagaCancellation(sql).cancel(id, reason));
 	}
 
 	/**
@@ -398,7 +398,7 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public Cancellation cancelInTransaction(IdempotencyKey id, String reason) {
 		return (findInTransaction(id) == null) ? new Cancellation(null, null)
-				: this.database.join((sql) -> new SagaSignals(sql).cancel(id, reason));
+				: this.database.join((sql) -> new SagaCancellation(sql).cancel(id, reason));
 	}
 
 	@Override

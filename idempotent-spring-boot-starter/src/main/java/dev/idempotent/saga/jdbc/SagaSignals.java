@@ -14,8 +14,6 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SignalResult;
-import dev.idempotent.saga.engine.SagaStore;
-import dev.idempotent.saga.engine.SagaStore.Cancellation;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.SagaOwner;
 import dev.idempotent.saga.engine.SagaStore.Signal;
@@ -51,10 +49,9 @@ final class SagaSignals {
 	private static final int MOST_UNREAD = 5;
 
 	/**
-	 * How long before now the deadline of a cancelled saga is: longer than a write may
-	 * wait for a lock after it has read the clock, and than clocks of servers differ.
+	 * How much longer the row of a wait is kept than the wait may last.
 	 */
-	static final Duration LONG_AGO = Duration.ofDays(1);
+	private static final Duration MARGIN = Duration.ofDays(1);
 
 	private static final long MICROS_PER_MILLI = 1000;
 
@@ -122,7 +119,7 @@ final class SagaSignals {
 	 * does not exist.
 	 */
 	private static Duration kept(Wait wait) {
-		return wait.limit().plus(LONG_AGO);
+		return wait.limit().plus(MARGIN);
 	}
 
 	private String isRun() {
@@ -150,11 +147,11 @@ final class SagaSignals {
 	 * Keeps a signal, and makes the saga due if it waits for it.
 	 */
 	SignalReceipt signal(Signal signal) {
-		Target before = target(signal.saga(), "");
+		SagaTarget before = target(signal.saga(), "");
 		Row row = (before != null && before.isLate()) ? find(signal.saga(), signal.name(), "")
 				: lock(signal.saga(), signal.name(), signal.retention());
 		// What was read before the lock may be older than what the lock has waited for.
-		Target target = target(signal.saga());
+		SagaTarget target = target(signal.saga());
 		Long generation = (target != null) ? target.generation() : null;
 		if (row != null && row.isSent() && row.isOf(generation)) {
 			boolean differs = signal.fingerprint().contradicts(Objects.requireNonNull(row.fingerprint()));
@@ -174,7 +171,7 @@ final class SagaSignals {
 				(woken && target != null) ? target.name() : null);
 	}
 
-	private static boolean isLate(@Nullable Target target) {
+	private static boolean isLate(@Nullable SagaTarget target) {
 		return target != null && target.isLate();
 	}
 
@@ -186,36 +183,6 @@ final class SagaSignals {
 		return this.sql.updateById("update " + this.sql.instance() + " set due_at = " + this.database.now()
 				+ " where id = ? and owner is null and " + SagaSql.UNINDEXED_STATUS + " = 'EXECUTING' and deadline > "
 				+ this.database.now(), List.of(saga.digest())) == 1;
-	}
-
-	/**
-	 * Cancels a saga that has neither ended nor been undone. Its deadline becomes a time
-	 * that is long ago, so that no write of its owner meets it: one that waits for this
-	 * transaction may have read the clock before.
-	 */
-	Cancellation cancel(IdempotencyKey saga, String reason) {
-		Target target = target(saga, " for update");
-		if (target == null) {
-			return new Cancellation(null, null);
-		}
-		String now = this.database.now();
-		if (target.status() == SagaStatus.HALTED && target.haltedIn() == SagaStatus.EXECUTING) {
-			this.sql.updateById("update " + this.sql.instance()
-					+ " set status = 'COMPENSATING', halted_in = null, halt_reason = null, "
-					+ "reason = ?, owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + now
-					+ " where id = ?", Arrays.<@Nullable Object>asList(SagaStore.text(reason), saga.digest()));
-		}
-		else if (target.status() == SagaStatus.STARTED || target.status() == SagaStatus.EXECUTING) {
-			this.sql.updateById(
-					"update " + this.sql.instance() + " set reason = case when deadline > " + now
-							+ " then ? else reason end, due_at = case when owner is null or status = 'STARTED' then "
-							+ now + " else due_at end, deadline = " + this.database.millisFromNow() + " where id = ?",
-					Arrays.<@Nullable Object>asList(SagaStore.text(reason), -LONG_AGO.toMillis(), saga.digest()));
-		}
-		else {
-			return new Cancellation(target.status(), null);
-		}
-		return new Cancellation(SagaStatus.COMPENSATING, target.name());
 	}
 
 	/**
@@ -250,24 +217,15 @@ final class SagaSignals {
 	 * Finds the saga of a signal as it is now. The snapshot of a transaction of MySQL may
 	 * be older; it counts only for a saga that a transaction of its own has locked.
 	 */
-	private @Nullable Target target(IdempotencyKey saga) {
-		Target snapshot = target(saga, "");
-		Target current = (this.database == Database.MYSQL && snapshot != null) ? target(saga, " for update skip locked")
-				: null;
+	private @Nullable SagaTarget target(IdempotencyKey saga) {
+		SagaTarget snapshot = target(saga, "");
+		SagaTarget current = (this.database == Database.MYSQL && snapshot != null)
+				? target(saga, " for update skip locked") : null;
 		return (current != null) ? current : snapshot;
 	}
 
-	private @Nullable Target target(IdempotencyKey saga, String lock) {
-		return this.sql
-			.queryById(Target.SELECT + microsUntilDeadline() + " from " + this.sql.instance() + " where id = ?" + lock,
-					List.of(saga.digest()), Target::new)
-			.stream()
-			.findFirst()
-			.orElse(null);
-	}
-
-	private String microsUntilDeadline() {
-		return this.database.microsUntil("deadline") + " as micros_left";
+	private @Nullable SagaTarget target(IdempotencyKey saga, String lock) {
+		return SagaTarget.find(this.sql, saga, lock);
 	}
 
 	/**
@@ -341,9 +299,9 @@ final class SagaSignals {
 	}
 
 	/**
-	 * Deletes signals that no saga has come for, and keeps those of sagas that exist,
-	 * with which they are deleted.
-	 * @param kept how long those are kept
+	 * Deletes signals that no saga has come for, and keeps the signals of sagas that
+	 * exist, with which they are deleted.
+	 * @param kept how long these are kept
 	 * @return how many were deleted
 	 */
 	int sweep(int limit, Duration kept) {
@@ -460,34 +418,6 @@ final class SagaSignals {
 		 */
 		long before(long time) {
 			return Math.floorDiv(time, MICROS_PER_MILLI) - Math.max(0, -Math.floorDiv(-this.due, MICROS_PER_MILLI));
-		}
-
-	}
-
-	/**
-	 * The saga of a signal or a cancellation.
-	 */
-	private record Target(String name, SagaStatus status, @Nullable SagaStatus haltedIn, long generation,
-			Duration left) {
-
-		private static final String SELECT = "select id, name, status, halted_in, epoch, ";
-
-		Target(ResultSet row, int number) throws SQLException {
-			this(row.getString("name"), SagaStatus.valueOf(row.getString("status")),
-					(row.getString("halted_in") != null) ? SagaStatus.valueOf(row.getString("halted_in")) : null,
-					new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")).generation(),
-					Duration.of(row.getLong("micros_left"), ChronoUnit.MICROS));
-		}
-
-		/**
-		 * Returns whether it has ended or will be undone.
-		 */
-		boolean isLate() {
-			return switch (this.status) {
-				case STARTED, EXECUTING -> this.left.isNegative() || this.left.isZero();
-				case HALTED -> this.haltedIn != SagaStatus.EXECUTING || this.left.isNegative() || this.left.isZero();
-				case COMPENSATING, COMPLETED, COMPENSATED -> true;
-			};
 		}
 
 	}
