@@ -20,6 +20,7 @@ final class Comparisons {
 		comparisons.compare("cached-replay-vs-plain", "cached-replay", "plain");
 		comparisons.compare("hot-key-409", "hot-key", "one-raw-get-64");
 		comparisons.compare("transaction-vs-by-hand", "transaction-first", "transaction-by-hand");
+		comparisons.compare("database-vs-by-hand", "database-first", "database-by-hand");
 		comparisons.compare("transaction-replay-vs-one-raw-get", "transaction-replay", "one-raw-get");
 		comparisons.compare("method-vs-two-raw-calls", "method-first", "two-raw-calls");
 		comparisons.all.add(Comparison.ofApplicationTimes("unannotated-vs-plain",

@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 import dev.idempotent.benchmark.http.application.BareTransactionApplication;
+import dev.idempotent.benchmark.http.application.DatabaseByHandApplication;
 import dev.idempotent.benchmark.http.application.LeaseApplication;
 import dev.idempotent.benchmark.http.application.ManyMappingsApplication;
 import dev.idempotent.benchmark.http.application.MethodApplication;
@@ -67,6 +68,8 @@ final class Recipes {
 		all.put("transaction-by-hand", Recipe.of(TransactionByHandApplication.class, Part.DATABASE));
 		Recipe transaction = Recipe.of(TransactionApplication.class, Part.DATABASE, Part.STARTER);
 		all.put("transaction-first", transaction);
+		all.put("database-by-hand", Recipe.of(DatabaseByHandApplication.class, Part.DATABASE));
+		all.put("database-first", transaction.with("idempotent.store=jdbc"));
 		all.put("transaction-replay", transaction.replayed());
 		all.put("method-first", Recipe.of(MethodApplication.class, Part.STARTER));
 		return all;
@@ -81,7 +84,8 @@ final class Recipes {
 			.of(List.of("two-raw-calls", "lease-first", "method-first"),
 					List.of("plain", "cached-replay", "one-raw-get", "lease-replay", "transaction-replay"),
 					List.of("one-raw-get-64", "hot-key"),
-					List.of("bare-transaction", "transaction-by-hand", "transaction-first"),
+					List.of("bare-transaction", "transaction-by-hand", "transaction-first", "database-by-hand",
+							"database-first"),
 					List.of("unannotated-absent", "unannotated-present", "unannotated-variable-absent",
 							"unannotated-variable-present"))
 			.map((group) -> group.stream()

@@ -93,11 +93,15 @@ class SagaBenchmark {
 		return scenarios;
 	}
 
-	private List<WaitingSagas> waiting(Store.Servers servers) {
-		return settings.names("waiting", "0,10000,100000")
-			.stream()
-			.map((count) -> opened(new WaitingSagas("waiting_" + count, servers, Integer.parseInt(count))))
-			.toList();
+	private List<WaitContender> waiting(Store.Servers servers) {
+		List<WaitContender> waiting = new ArrayList<>();
+		for (String count : settings.names("waiting", "0,10000,100000")) {
+			waiting.add(opened(new WaitingSagas("waiting_" + count, servers, Integer.parseInt(count))));
+		}
+		for (String count : settings.names("dbos-waiting", "0,50")) {
+			waiting.add(opened(new DbosWaits("dbos_waiting_" + count, servers, Integer.parseInt(count))));
+		}
+		return waiting;
 	}
 
 	private Scenario scenario(String name, List<SagaContender> contenders, Consumer<SagaContender> work) {

@@ -6,12 +6,10 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 import dev.idempotent.benchmark.Application;
-import dev.idempotent.benchmark.Contender;
+import dev.idempotent.benchmark.Database;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSnapshot;
@@ -27,7 +25,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * An instance that has nothing to do, beside sagas that wait for a signal, and another
  * application on the same tables that only sends signals.
  */
-final class WaitingSagas implements Contender {
+final class WaitingSagas implements WaitContender {
 
 	private static final String[] PROPERTIES = { "idempotent.outbox.enabled=false",
 			"idempotent.saga.initialize-schema=always" };
@@ -57,38 +55,13 @@ final class WaitingSagas implements Contender {
 		return this.name;
 	}
 
-	/**
-	 * Does nothing.
-	 * @param time how long
-	 * @return what the database has done meanwhile, per second
-	 */
-	Work idle(Duration time) throws InterruptedException {
-		this.store.database().tidy();
-		Work before = work();
-		long start = System.nanoTime();
-		TimeUnit.NANOSECONDS.sleep(time.toNanos());
-		return work().since(before, (System.nanoTime() - start) / 1e9);
+	@Override
+	public Database database() {
+		return this.store.database();
 	}
 
-	/**
-	 * The statements and pages of the database; connections report them at the latest
-	 * when they have been idle for a second.
-	 */
-	private Work work() {
-		return Objects.requireNonNull(this.store.database()
-			.sql()
-			.queryForObject(
-					"select xact_commit + xact_rollback, blks_hit + blks_read, tup_fetched + tup_returned"
-							+ " from pg_stat_database where datname = current_database()",
-					(row, number) -> new Work(row.getDouble(1), row.getDouble(2), row.getDouble(3))));
-	}
-
-	/**
-	 * Lets a saga wait, and sends the signal.
-	 * @param elsewhere whether the other application sends it
-	 * @return the time from before the commit of the signal to the next step
-	 */
-	Duration signal(boolean elsewhere) {
+	@Override
+	public Duration signal(boolean elsewhere) {
 		String key = UUID.randomUUID().toString();
 		Sagas sagas = this.store.bean(Sagas.class);
 		IdempotencyKey id = sagas.start(() -> this.bookings.book(key));
@@ -96,18 +69,10 @@ final class WaitingSagas implements Contender {
 			Thread.onSpinWait();
 		}
 		CompletableFuture<Long> next = this.bookings.expect(key);
-		pauseAtRandom();
+		WaitContender.pauseAtRandom();
 		long sent = elsewhere ? send(this.sender.bean(Sagas.class), this.sender, id)
 				: send(sagas, this.store.application(), id);
 		return Duration.ofNanos(next.orTimeout(1, TimeUnit.MINUTES).join() - sent);
-	}
-
-	/**
-	 * The saga has begun to wait just after the instance has looked for due sagas, which
-	 * it does twice a second.
-	 */
-	private static void pauseAtRandom() {
-		LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(TimeUnit.MILLISECONDS.toNanos(500)));
 	}
 
 	private static long send(Sagas sagas, Application application, IdempotencyKey id) {
@@ -140,22 +105,6 @@ final class WaitingSagas implements Contender {
 	public void close() {
 		this.sender.close();
 		this.store.close();
-	}
-
-	/**
-	 * What a database does, per second.
-	 *
-	 * @param transactions how many transactions, each of one query if they find nothing
-	 * @param pages how many pages are read, from memory or not
-	 * @param rows how many rows are read
-	 */
-	record Work(double transactions, double pages, double rows) {
-
-		Work since(Work before, double seconds) {
-			return new Work((this.transactions - before.transactions) / seconds, (this.pages - before.pages) / seconds,
-					(this.rows - before.rows) / seconds);
-		}
-
 	}
 
 	@EnableAutoConfiguration
