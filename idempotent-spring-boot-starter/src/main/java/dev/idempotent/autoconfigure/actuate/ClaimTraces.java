@@ -4,7 +4,6 @@ import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.engine.IdempotencyEngine.CurrentTrace;
 import io.micrometer.tracing.Link;
 import io.micrometer.tracing.Span;
-import io.micrometer.tracing.TraceContext;
 import io.micrometer.tracing.Tracer;
 import org.jspecify.annotations.Nullable;
 
@@ -13,8 +12,6 @@ import org.jspecify.annotations.Nullable;
  * and links the trace of a replay to it.
  */
 final class ClaimTraces implements CurrentTrace {
-
-	private static final int TRACE_ID_LENGTH = 32;
 
 	private final Tracer tracer;
 
@@ -28,14 +25,7 @@ final class ClaimTraces implements CurrentTrace {
 
 	@Override
 	public @Nullable String traceparent() {
-		TraceContext context = this.tracer.currentTraceContext().context();
-		if (context == null) {
-			return null;
-		}
-		String traceId = context.traceId();
-		// Brave may use ids of 64 bits.
-		return "00-" + "0".repeat(Math.max(0, TRACE_ID_LENGTH - traceId.length())) + traceId + "-" + context.spanId()
-				+ (Boolean.TRUE.equals(context.sampled()) ? "-01" : "-00");
+		return Traceparent.current(this.tracer);
 	}
 
 	/**
@@ -50,11 +40,8 @@ final class ClaimTraces implements CurrentTrace {
 		this.tracer.spanBuilder()
 			.name("idempotency replay")
 			.setParent(current.context())
-			.addLink(new Link(this.tracer.traceContextBuilder()
-				.traceId(firstRun.traceId())
-				.spanId(firstRun.spanId())
-				.sampled(firstRun.isSampled())
-				.build()))
+			.addLink(new Link(
+					Traceparent.context(this.tracer, firstRun.traceId(), firstRun.spanId(), firstRun.isSampled())))
 			.start()
 			.end();
 	}

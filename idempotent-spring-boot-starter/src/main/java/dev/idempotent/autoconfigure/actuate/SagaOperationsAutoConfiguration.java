@@ -11,6 +11,7 @@ import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.method.SagaMethods;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.tracing.Tracer;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
@@ -30,14 +31,17 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Auto-configuration for operating sagas: actuator endpoint, health indicator and
- * metrics. In an application without sagas, nothing of it uses the database before a
+ * Auto-configuration for operating sagas: actuator endpoint, health indicator, metrics
+ * and traces. In an application without sagas, nothing of it uses the database before a
  * request to the endpoint.
  */
 @AutoConfiguration(
 		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration",
 		afterName = { "dev.idempotent.autoconfigure.saga.SagaAutoConfiguration",
-				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration" })
+				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration" })
 @ConditionalOnBean(SagaMethods.class)
 final class SagaOperationsAutoConfiguration {
 
@@ -117,6 +121,22 @@ final class SagaOperationsAutoConfiguration {
 					gauges.bindTo(registry);
 				}
 			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(Tracer.class)
+	static class TracingConfiguration {
+
+		/**
+		 * Created with the engine, whose sagas it traces.
+		 */
+		@Bean
+		@Lazy
+		@ConditionalOnSingleCandidate(Tracer.class)
+		SagaSpans sagaSpans(Tracer tracer) {
+			return new SagaSpans(tracer);
 		}
 
 	}

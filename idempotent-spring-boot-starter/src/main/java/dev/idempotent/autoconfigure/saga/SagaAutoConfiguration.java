@@ -30,6 +30,7 @@ import dev.idempotent.saga.SagaObserver;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.engine.FailureClassifier;
 import dev.idempotent.saga.engine.SagaEngine;
+import dev.idempotent.saga.engine.SagaTraces;
 import dev.idempotent.saga.jdbc.JdbcSagaAdministration;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.method.SagaCalls;
@@ -126,11 +127,11 @@ final class SagaAutoConfiguration {
 	@Lazy
 	SagaEngine sagaEngine(BeanFactory beanFactory, JdbcSagaStore store, SagaProperties properties, KeySettings keys,
 			IdempotencyProperties.Jdbc jdbc, ObjectProvider<FailureClassifier> failures, PayloadEncryption encryption,
-			ObjectProvider<SagaObserver> observers, Environment environment) {
+			ObjectProvider<SagaObserver> observers, ObjectProvider<SagaTraces> traces, Environment environment) {
 		return new SagaEngine(store, SagaStartupCheck.transactionManager(beanFactory, jdbc.transactionManager()),
 				properties.settings(UUID.randomUUID().toString(), keys.maxRun()),
 				failures.getIfAvailable(() -> new FailureClassifier(packages(beanFactory))), encryption,
-				observers.orderedStream().toList(), threads(environment));
+				observers.orderedStream().toList(), traces.getIfAvailable(() -> SagaTraces.NONE), threads(environment));
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.idempotent.saga.engine;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -77,6 +78,8 @@ public final class SagaEngine implements AutoCloseable {
 
 	private final Map<SagaRun, LiveRun> live = new ConcurrentHashMap<>();
 
+	private final SagaTraces traces;
+
 	private final SagaWorkers workers;
 
 	private volatile Map<String, SagaDefinition> served = Map.of();
@@ -94,7 +97,7 @@ public final class SagaEngine implements AutoCloseable {
 	 */
 	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
 			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers) {
-		this(store, transactions, settings, failures, encryption, observers, Workers.daemons(THREADS));
+		this(store, transactions, settings, failures, encryption, observers, SagaTraces.NONE, Workers.daemons(THREADS));
 	}
 
 	/**
@@ -105,12 +108,14 @@ public final class SagaEngine implements AutoCloseable {
 	 * @param failures classifies the exceptions of steps
 	 * @param encryption protects arguments and results
 	 * @param observers observe the sagas
+	 * @param traces the traces of sagas that run in the background
 	 * @param threads creates the threads of the sagas that run in the background, with
 	 * names that begin with {@value #THREADS}
 	 */
 	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
-			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers,
+			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers, SagaTraces traces,
 			ThreadFactory threads) {
+		this.traces = traces;
 		this.resources = new SagaRun.Resources(store, transactions, settings, failures, new SagaRun.Values(encryption),
 				new Observers<>(observers, logger, "A SagaObserver", "its observation is missing"),
 				ConcurrentHashMap.newKeySet());
@@ -406,8 +411,8 @@ public final class SagaEngine implements AutoCloseable {
 			SagaStatus status) {
 		SagaSettings settings = this.resources.settings();
 		return new NewSaga(SagaOwner.first(id), definition.name(), status, settings.process(), fingerprint,
-				this.resources.values().seal(arguments, id, SagaRun.Values.ARGUMENTS), settings.lease(),
-				definition.timeout());
+				this.resources.values().seal(arguments, id, SagaRun.Values.ARGUMENTS), this.traces.current(),
+				settings.lease(), definition.timeout());
 	}
 
 	private List<StoredSaga> takeOverDue(Set<String> names, int limit) {
@@ -438,12 +443,18 @@ public final class SagaEngine implements AutoCloseable {
 			return;
 		}
 		this.resources.observers().each((observer) -> observer.takenOver(saga.name()));
+		this.traces.trace(saga.name(), saga.owner().id(), saga.traceparent(),
+				() -> runInBackground(definition, saga).name().toLowerCase(Locale.ROOT));
+	}
+
+	private RunEnd.Kind runInBackground(SagaDefinition definition, StoredSaga saga) {
 		long start = System.nanoTime();
 		RunEnd end = run(new SagaRun(this.resources, definition, saga));
 		if (end.kind() == RunEnd.Kind.RELEASED && System.nanoTime() - start > SLOW.toNanos()) {
 			SagaWorkers.givingBackSlow().run();
 		}
 		logger.debug("Saga {} ({}) was run in the background: {}", saga.owner().id(), saga.name(), end.kind());
+		return end.kind();
 	}
 
 	private boolean isLive(StoredSaga saga) {

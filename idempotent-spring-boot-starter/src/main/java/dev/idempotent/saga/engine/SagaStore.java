@@ -353,7 +353,7 @@ public interface SagaStore {
 	 */
 	@SuppressWarnings("ArrayRecordComponent")
 	record NewSaga(SagaOwner owner, String name, SagaStatus status, String process, Fingerprint fingerprint,
-			byte[] arguments, Duration lease, Duration timeout) {
+			byte[] arguments, @Nullable String traceparent, Duration lease, Duration timeout) {
 
 		/**
 		 * The id.
@@ -393,7 +393,7 @@ public interface SagaStore {
 	record StoredSaga(SagaOwner owner, String name, SagaStatus status, int steps, int attempts, int unfit,
 			Fingerprint fingerprint, byte @Nullable [] arguments, byte @Nullable [] result, @Nullable String reason,
 			Duration due, Duration age, Instant createdAt, Instant deadline, @Nullable String waitsFor,
-			List<StoredStep> journal, @Nullable String unreadable) {
+			@Nullable String traceparent, List<StoredStep> journal, @Nullable String unreadable) {
 
 		/**
 		 * Creates a saga that was taken over and not read yet.
@@ -406,7 +406,7 @@ public interface SagaStore {
 		 */
 		public static StoredSaga unread(SagaOwner owner, String name, SagaStatus status, int attempts, int unfit) {
 			return new StoredSaga(owner, name, status, 0, attempts, unfit, new Fingerprint(0, ""), null, null, null,
-					Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, null, List.of(),
+					Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, null, null, List.of(),
 					"The saga was not read");
 		}
 
@@ -418,7 +418,7 @@ public interface SagaStore {
 		public StoredSaga unreadable(String why) {
 			return new StoredSaga(this.owner, this.name, this.status, this.steps, this.attempts, this.unfit,
 					this.fingerprint, this.arguments, this.result, this.reason, this.due, this.age, this.createdAt,
-					this.deadline, this.waitsFor, this.journal, why);
+					this.deadline, this.waitsFor, this.traceparent, this.journal, why);
 		}
 
 		/**

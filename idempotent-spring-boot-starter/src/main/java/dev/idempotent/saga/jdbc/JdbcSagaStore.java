@@ -55,7 +55,7 @@ public final class JdbcSagaStore implements SagaStore {
 
 	private static final String INSTANCE = "id, name, status, halted_in, epoch, steps, owner, due_at, deadline, "
 			+ "attempts, unfit, fingerprint_version, fingerprint_digest, arguments, result, reason, halt_reason, "
-			+ "waits_for, created_at";
+			+ "waits_for, traceparent, created_at";
 
 	private static final String STEP = "saga_id, name, seq, kind, state, result, reason, note, refused_undos, "
 			+ "call_identity, begun_at, " + "compensating_at, ended_at";
@@ -66,7 +66,7 @@ public final class JdbcSagaStore implements SagaStore {
 	private static final String COLUMNS = "select s.id, s.name, s.status, s.epoch, s.steps, s.attempts, s.unfit, "
 			+ "s.fingerprint_version, s.fingerprint_digest, "
 			+ "case when row_number() over (partition by s.id order by t.seq) = 1 then s.arguments end as arguments, "
-			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, "
+			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, s.traceparent, "
 			+ "case when s.owner is null and s.status = 'EXECUTING' then s.waits_for end as waits_for, t.name as step, t.seq, "
 			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.refused_undos, t.call_identity, t.note, ";
 
@@ -202,7 +202,7 @@ public final class JdbcSagaStore implements SagaStore {
 				new Fingerprint(row.getInt("fingerprint_version"), row.getString("fingerprint_digest")),
 				row.getBytes("arguments"), row.getBytes("result"), row.getString("reason"),
 				Duration.of(row.getLong("due"), ChronoUnit.MICROS), millis(row, "age"), kind.instant(row, "created_at"),
-				kind.instant(row, "deadline"), row.getString("waits_for"), journal, null);
+				kind.instant(row, "deadline"), row.getString("waits_for"), row.getString("traceparent"), journal, null);
 	}
 
 	private static void readStep(ResultSet row, List<StoredStep> journal) throws SQLException {

@@ -29,7 +29,7 @@ import org.springframework.dao.DuplicateKeyException;
 final class SagaWrites {
 
 	private static final String COLUMNS = "(id, name, status, epoch, steps, owner, attempts, fingerprint_version, "
-			+ "fingerprint_digest, arguments, created_at, deadline, due_at) ";
+			+ "fingerprint_digest, arguments, traceparent, created_at, deadline, due_at) ";
 
 	private static final String STEP_COLUMNS = "(saga_id, name, seq, kind, state, result, reason, refused_undos, "
 			+ "call_identity, begun_at, compensating_at, ended_at) ";
@@ -118,8 +118,8 @@ final class SagaWrites {
 		String values = (this.database == Database.H2)
 				? "cast(? as varchar), cast(? as varchar), cast(? as varchar), cast(? as bigint), cast(? as integer), "
 						+ "cast(? as varchar), 0, cast(? as integer), cast(? as varchar), "
-						+ "cast(? as binary large object), "
-				: "?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ";
+						+ "cast(? as binary large object), cast(? as varchar), "
+				: "?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ";
 		return values + this.database.now() + ", " + end + ", least(" + end + ", " + end + ")";
 	}
 
@@ -128,7 +128,7 @@ final class SagaWrites {
 		long timeout = saga.timeout().toMillis();
 		return Arrays.<@Nullable Object>asList(saga.id().digest(), saga.name(), saga.status().name(),
 				saga.owner().epoch(), number, saga.process(), saga.fingerprint().version(), saga.fingerprint().digest(),
-				saga.arguments(), timeout, lease, timeout);
+				saga.arguments(), saga.traceparent(), timeout, lease, timeout);
 	}
 
 	/**

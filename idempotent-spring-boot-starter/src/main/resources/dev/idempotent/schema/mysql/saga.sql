@@ -17,6 +17,7 @@ create table if not exists saga_instance (
 	reason varchar(1000),
 	halt_reason varchar(1000),
 	waits_for varchar(100),
+	traceparent varchar(55),
 	created_at datetime(6) not null,
 	index saga_instance_due_at (status, due_at),
 	index saga_instance_due_at_by_name (status, name, due_at)

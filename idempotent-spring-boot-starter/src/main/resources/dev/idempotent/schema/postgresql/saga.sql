@@ -17,6 +17,7 @@ create table if not exists saga_instance (
 	reason varchar(1000),
 	halt_reason varchar(1000),
 	waits_for varchar(100),
+	traceparent varchar(55),
 	created_at timestamp(6) with time zone not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 

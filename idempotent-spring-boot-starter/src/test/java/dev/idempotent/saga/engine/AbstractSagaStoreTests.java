@@ -69,6 +69,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 		assertThat(found.attempts()).isZero();
 		assertThat(found.fingerprint()).isEqualTo(this.saga.fingerprint());
 		assertThat(found.arguments()).isEqualTo(ARGUMENTS);
+		assertThat(found.traceparent()).isNotNull().isEqualTo(this.saga.traceparent());
 		assertThat(found.result()).isNull();
 		assertThat(found.reason()).isNull();
 		assertThat(found.due()).isBetween(LEASE.minusSeconds(30), LEASE);

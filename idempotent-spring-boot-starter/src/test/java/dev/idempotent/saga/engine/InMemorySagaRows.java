@@ -238,6 +238,8 @@ final class InMemorySagaRows {
 
 		final Fingerprint fingerprint;
 
+		final @Nullable String traceparent;
+
 		Instant createdAt;
 
 		Instant deadline;
@@ -275,6 +277,7 @@ final class InMemorySagaRows {
 			this.epoch = saga.owner().epoch();
 			this.name = saga.name();
 			this.fingerprint = saga.fingerprint();
+			this.traceparent = saga.traceparent();
 			this.createdAt = now;
 			this.deadline = now.plus(saga.timeout());
 			this.status = saga.status();
@@ -287,6 +290,7 @@ final class InMemorySagaRows {
 			this.id = other.id;
 			this.name = other.name;
 			this.fingerprint = other.fingerprint;
+			this.traceparent = other.traceparent;
 			this.createdAt = other.createdAt;
 			this.deadline = other.deadline;
 			this.status = other.status;
@@ -367,7 +371,8 @@ final class InMemorySagaRows {
 			return new StoredSaga(new SagaOwner(this.id, this.epoch), this.name, this.status, this.steps, this.attempts,
 					this.unfit, this.fingerprint, this.arguments, this.result, why,
 					(this.due != null) ? Duration.between(now, this.due) : Duration.ZERO,
-					Duration.between(this.createdAt, now), this.createdAt, this.deadline, waits(), steps, null);
+					Duration.between(this.createdAt, now), this.createdAt, this.deadline, waits(), this.traceparent,
+					steps, null);
 		}
 
 		private @Nullable String waits() {

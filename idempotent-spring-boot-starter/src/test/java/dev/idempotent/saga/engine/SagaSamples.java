@@ -24,6 +24,8 @@ public final class SagaSamples {
 
 	public static final byte[] RESULT = bytes("{\"id\":7}");
 
+	private static final String TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 	public static final byte[] ARGUMENTS = bytes("[\"order\"]");
 
 	private SagaSamples() {
@@ -31,12 +33,12 @@ public final class SagaSamples {
 
 	public static NewSaga saga(String name, SagaStatus status) {
 		return new NewSaga(new SagaOwner(Samples.key(), 1), name, status, "first", Samples.fingerprint("order"),
-				ARGUMENTS, LEASE, TIMEOUT);
+				ARGUMENTS, TRACEPARENT, LEASE, TIMEOUT);
 	}
 
 	public static NewSaga sagaOf(NewSaga other, Duration lease, Duration timeout) {
 		return new NewSaga(other.owner(), other.name(), other.status(), other.process(), other.fingerprint(),
-				other.arguments(), lease, timeout);
+				other.arguments(), other.traceparent(), lease, timeout);
 	}
 
 	public static JournalEntry acting(String name, int number) {

@@ -387,7 +387,7 @@ class SagaUndoTests extends AbstractSagaEngineTests {
 		};
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> call(body));
 		NewSaga started = new NewSaga(SagaOwner.first(this.id), "checkout", SagaStatus.STARTED, "other",
-				Samples.fingerprint("order"), new byte[] { 1 }, Duration.ZERO, Duration.ofMinutes(10));
+				Samples.fingerprint("order"), new byte[] { 1 }, null, Duration.ZERO, Duration.ofMinutes(10));
 		assertThat(this.store.insert(started, List.of())).isTrue();
 		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));
 		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);

@@ -72,11 +72,9 @@ class SagaWorkersTests {
 	@Test
 	void runSagasThatAreDueOneAfterAnother() {
 		List<IdempotencyKey> due = IntStream.range(0, MANY).mapToObj((i) -> Samples.key()).toList();
-		due.forEach(
-				(id) -> this.store.insert(
-						new NewSaga(SagaOwner.first(id), "healthy", SagaStatus.STARTED, "dead",
-								Samples.fingerprint("order"), new byte[] { 1 }, Duration.ZERO, Duration.ofMinutes(10)),
-						List.of()));
+		due.forEach((id) -> this.store.insert(new NewSaga(SagaOwner.first(id), "healthy", SagaStatus.STARTED, "dead",
+				Samples.fingerprint("order"), new byte[] { 1 }, null, Duration.ZERO, Duration.ofMinutes(10)),
+				List.of()));
 		this.process.engine().open(List.of(this.healthy));
 		awaitEnd(due);
 	}

@@ -174,7 +174,7 @@ class StartedSagasTests {
 
 	private static NewSaga saga(SagaOwner owner, String request) {
 		return new NewSaga(owner, "checkout", SagaStatus.STARTED, "process", Samples.fingerprint(request),
-				new byte[] { 1 }, Duration.ofMinutes(1), Duration.ofMinutes(10));
+				new byte[] { 1 }, null, Duration.ofMinutes(1), Duration.ofMinutes(10));
 	}
 
 }

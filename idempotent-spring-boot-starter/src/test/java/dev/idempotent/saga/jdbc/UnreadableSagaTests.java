@@ -114,7 +114,7 @@ class UnreadableSagaTests {
 	private NewSaga insert(JournalEntry... steps) {
 		IdempotencyKey id = Samples.key();
 		NewSaga saga = new NewSaga(new SagaOwner(id, 1), "checkout", SagaStatus.EXECUTING, "dead",
-				Samples.fingerprint("order"), "\u0001[]".getBytes(StandardCharsets.UTF_8), HOUR, HOUR);
+				Samples.fingerprint("order"), "\u0001[]".getBytes(StandardCharsets.UTF_8), null, HOUR, HOUR);
 		this.store.insert(saga, List.of(steps));
 		this.store.release(saga.owner(), List.of(), Duration.ZERO);
 		return saga;
