@@ -35,9 +35,12 @@ class CheckoutPoints {
 	}
 
 	/**
-	 * Returns the points of a customer.
+	 * Returns the points of a customer, none without a points service.
 	 */
 	Balance balance(String userId) {
+		if (!this.services.hasPoints()) {
+			return new Balance(0, 0, 0);
+		}
 		return this.client.get()
 			.uri(this.services.points() + "/points/accounts/{account}", userId)
 			.retrieve()

@@ -1,6 +1,7 @@
 package dev.idempotent.sample.checkout;
 
 import dev.idempotent.sample.servers.PointsServer;
+import org.springframework.aot.AotDetector;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
@@ -29,6 +30,14 @@ public class Services {
 		String configured = this.properties.gateway();
 		return (configured != null) ? configured
 				: "http://127.0.0.1:" + this.environment.getRequiredProperty("local.server.port");
+	}
+
+	/**
+	 * Returns whether there is a points service. The build does not process the one of
+	 * this JVM ahead of time, so that it cannot start then.
+	 */
+	boolean hasPoints() {
+		return this.properties.points() != null || !AotDetector.useGeneratedArtifacts();
 	}
 
 	/**

@@ -43,8 +43,7 @@ class OrderTools {
 	Order place(@McpToolParam(description = "What to order") @NotBlank String item,
 			@McpToolParam(description = "How many, at least 1") @Min(1) int amount) throws InterruptedException {
 		this.chaos.apply();
-		String customer = Objects.requireNonNull(this.customers.resolveCaller());
-		return this.orders.place(new PlaceOrder(customer, item, amount, null));
+		return this.orders.place(new PlaceOrder(customer(), item, amount, null));
 	}
 
 	@McpTool(name = "cancelOrder", description = "Cancels an order that is not paid. Repeating a call has no effect.",
@@ -53,7 +52,12 @@ class OrderTools {
 			guarantee = Guarantee.TRANSACTION)
 	Order cancel(@McpToolParam(description = "The id of the order") UUID orderId) throws InterruptedException {
 		this.chaos.apply();
+		this.orders.requirePlacedBy(orderId, customer());
 		return this.orders.cancel(orderId);
+	}
+
+	private String customer() {
+		return Objects.requireNonNull(this.customers.resolveCaller());
 	}
 
 }

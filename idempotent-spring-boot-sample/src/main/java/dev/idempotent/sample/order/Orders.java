@@ -138,6 +138,16 @@ public class Orders {
 	}
 
 	/**
+	 * Requires an order to be one of a user.
+	 * @throws UnknownOrderException if the user has no order with the given id
+	 */
+	public void requirePlacedBy(UUID orderId, String userId) {
+		if (!get(orderId).userId().equals(userId)) {
+			throw new UnknownOrderException();
+		}
+	}
+
+	/**
 	 * Returns the orders of a user, the newest first.
 	 */
 	public List<Order> placedBy(String userId) {

@@ -1,11 +1,14 @@
 package dev.idempotent.sample.payment;
 
+import java.util.Objects;
 import java.util.UUID;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.tool.ToolCallerResolver;
 import dev.idempotent.sample.chaos.ChaosHeader;
+import dev.idempotent.sample.order.Orders;
 import jakarta.validation.constraints.NotBlank;
 import org.springframework.ai.mcp.annotation.McpTool;
 import org.springframework.ai.mcp.annotation.McpTool.McpAnnotations;
@@ -14,7 +17,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.validation.annotation.Validated;
 
 /**
- * What agents do with payments.
+ * What agents do with payments. The id of an order is not a permission: a model may have
+ * read that of another customer.
  */
 @Component
 @Validated
@@ -22,10 +26,16 @@ class PaymentTools {
 
 	private final Payments payments;
 
+	private final Orders orders;
+
+	private final ToolCallerResolver customers;
+
 	private final ChaosHeader chaos;
 
-	PaymentTools(Payments payments, ChaosHeader chaos) {
+	PaymentTools(Payments payments, Orders orders, ToolCallerResolver customers, ChaosHeader chaos) {
 		this.payments = payments;
+		this.orders = orders;
+		this.customers = customers;
 		this.chaos = chaos;
 	}
 
@@ -37,6 +47,7 @@ class PaymentTools {
 			@McpToolParam(description = "The method of payment, such as card") @NotBlank String method)
 			throws InterruptedException {
 		this.chaos.apply();
+		this.orders.requirePlacedBy(orderId, Objects.requireNonNull(this.customers.resolveCaller()));
 		return this.payments.pay(orderId, new PayOrder(method));
 	}
 

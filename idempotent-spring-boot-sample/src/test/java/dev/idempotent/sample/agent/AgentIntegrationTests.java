@@ -80,7 +80,7 @@ class AgentIntegrationTests {
 		assertThat(callOnce("placeOrder", order(1), key).outcome()).isEqualTo("ran");
 		AgentCall changed = callOnce("placeOrder", order(2), key);
 		assertThat(changed.outcome()).isEqualTo("other-arguments");
-		assertThat(changed.text()).startsWith("Nothing was done");
+		assertThat(changed.text()).startsWith("This call was not carried out");
 		assertThat(orders(this.customer)).hasSize(1);
 	}
 
@@ -131,6 +131,20 @@ class AgentIntegrationTests {
 		AgentCall invalid = callOnce("placeOrder", order(0), null);
 		assertThat(invalid.outcome()).isEqualTo("failed");
 		assertThat(invalid.text()).contains("amount").doesNotContain("SQL");
+	}
+
+	@Test
+	void doesNotPayOrCancelTheOrderOfAnotherCustomer() {
+		String orderId = JsonPath.read(callOnce("placeOrder", order(1), null).text(), "$.orderId");
+		try (AgentSession session = new AgentSession(1, this.address, ShopClient.newUser(), null, PATIENT)) {
+			for (AgentCall call : List.of(session.call("payOrder", Map.of("orderId", orderId, "method", "card"), null),
+					session.call("cancelOrder", Map.of("orderId", orderId), null))) {
+				assertThat(call.outcome()).isEqualTo("failed");
+				assertThat(call.text()).contains("No order has this id");
+			}
+		}
+		assertThat(orders(this.customer)).containsExactly("CREATED");
+		assertThat(charges(this.customer)).isZero();
 	}
 
 	@Test
