@@ -239,7 +239,7 @@ class ArchitectureTests {
 	static final ArchRule toolsKnowSpringAiAndItsServersAlone = room(TOOL, ROOT, "java..", "org.slf4j..",
 			"org.jspecify..", "io.modelcontextprotocol..", "org.aopalliance..", "org.springframework.ai..",
 			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.core..",
-			"org.springframework.util..", "tools.jackson.databind..");
+			"org.springframework.util..", "tools.jackson.databind..", "reactor.core.publisher", "reactor.util.context");
 
 	@ArchTest
 	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, ENGINE, ADVICE, CANONICAL, OPERATION, WORK, TOKEN,

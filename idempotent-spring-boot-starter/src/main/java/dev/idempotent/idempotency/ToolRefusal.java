@@ -27,11 +27,12 @@ public record ToolRefusal(Reason reason, String operation, @Nullable Duration re
 				+ "exactly this call to get its result, and do not change its arguments or its key."),
 
 		/**
-		 * The key was used for a call with other arguments.
+		 * The key, or that of a method that the tool calls, was used for a call with
+		 * other arguments.
 		 */
-		OTHER_ARGUMENTS("Nothing was done, because this idempotency key belongs to an earlier call with other "
-				+ "arguments, which counts: do not repeat this call with a new key, but look up what the earlier call "
-				+ "has done, and ask the user whether a second operation is intended."),
+		OTHER_ARGUMENTS("This call was not carried out, because its idempotency key belongs to an earlier call with "
+				+ "other arguments, which counts: do not repeat this call with a new key, but look up what the earlier "
+				+ "call has done, and ask the user whether a second operation is intended."),
 
 		/**
 		 * Whether the call took effect is not known until it is repeated.
@@ -56,13 +57,26 @@ public record ToolRefusal(Reason reason, String operation, @Nullable Duration re
 		 * The owner of the key is not known.
 		 */
 		CALLER_UNKNOWN("Nothing was done, because the caller of this tool is not known: do not repeat this call, and "
-				+ "tell the user that the application must authenticate its callers."),
+				+ "tell the user that the application must make its callers known to its tools."),
 
 		/**
 		 * What was sent as the key is not a key.
 		 */
 		KEY_INVALID("Nothing was done, because the idempotency key of this call is not one text of 1 to 255 "
-				+ "characters: repeat this call with a valid key, and use that key for every attempt.");
+				+ "characters: repeat this call with a valid key, and use that key for every attempt."),
+
+		/**
+		 * A saga that the tool calls did not complete, and was undone.
+		 */
+		UNDONE("This call did not complete, and what it had done was undone: do not repeat this call, and tell the "
+				+ "user."),
+
+		/**
+		 * Something is wrong that a repetition does not change, such as a table that is
+		 * missing or a saga that is halted.
+		 */
+		OPERATOR_NEEDED("This call cannot be completed until an operator of the application has looked at it: do not "
+				+ "repeat this call, and tell the user.");
 
 		private final String sentence;
 

@@ -5,8 +5,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.tool.ChatClientBeanPostProcessor;
 import dev.idempotent.idempotency.tool.ChatToolBeanPostProcessor;
 import dev.idempotent.idempotency.tool.McpToolBeanPostProcessor;
+import dev.idempotent.idempotency.tool.ToolCallerAdvisor;
 import dev.idempotent.idempotency.tool.ToolCallerResolver;
 import dev.idempotent.idempotency.tool.ToolCalls;
 import dev.idempotent.idempotency.tool.ToolRefusalRenderer;
@@ -16,6 +18,7 @@ import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import io.modelcontextprotocol.server.McpServerFeatures;
 import jakarta.servlet.ServletRequest;
 import org.jspecify.annotations.Nullable;
+import org.springframework.ai.chat.client.ChatClient;
 import org.springframework.ai.tool.annotation.Tool;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -26,12 +29,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.ClassUtils;
+import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import tools.jackson.databind.json.JsonMapper;
@@ -49,15 +54,21 @@ final class IdempotencyToolAutoConfiguration {
 		.of("jakarta.servlet.ServletRequest", "org.springframework.web.context.request.RequestContextHolder")
 		.allMatch((type) -> ClassUtils.isPresent(type, IdempotencyToolAutoConfiguration.class.getClassLoader()));
 
+	/**
+	 * A resolver of the application tells tenants apart, also where there is no request.
+	 */
 	@Bean
 	@Lazy
 	ToolCalls idempotentToolCalls(IdempotencyProperties.Tool properties, ToolCallerResolver callers,
-			ObjectProvider<ToolRefusalRenderer> renderer, ObjectProvider<McpServerTools> mcp) {
+			ObjectProvider<ToolRefusalRenderer> renderer, ObjectProvider<McpServerTools> mcp,
+			ApplicationContext context) {
 		McpServerTools served = mcp.getIfAvailable(() -> McpServerTools.NONE);
 		return new ToolCalls(callers, properties::singleCaller, served.overStdio(),
-				WITH_REQUESTS ? Requests::address : () -> null,
+				WITH_REQUESTS ? new HttpRequests(context instanceof WebApplicationContext,
+						!(callers instanceof CallersOfRequests)) : ToolCalls.Requests.NONE,
+				ChatToolBeanPostProcessor.streams(),
 				renderer.getIfAvailable(() -> (refusal) -> refusal.reason().sentence()), served.failures(),
-				ChatToolBeanPostProcessor::conversationIn);
+				RefusedWork::reasonOf, ChatToolBeanPostProcessor::conversationIn);
 	}
 
 	@Bean
@@ -130,17 +141,27 @@ final class IdempotencyToolAutoConfiguration {
 
 		@Bean
 		ToolCallerResolver idempotentToolCallerResolver(ObjectProvider<IdempotencyScopeResolver> scopes) {
-			return () -> {
-				IdempotencyScopeResolver scope = scopes.getIfAvailable();
-				if (scope != null
-						&& RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes) {
-					return scope.resolveScope(attributes.getRequest());
-				}
-				// The name alone would be the caller of two tenants that a resolver of
-				// the
-				// application tells apart.
-				return (scope == null || scope instanceof PrincipalScopeResolver) ? authenticatedCaller() : null;
-			};
+			return new CallersOfRequests(scopes);
+		}
+
+	}
+
+	/**
+	 * For tools that are called in the streams of models.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ChatClient.class)
+	static class WithChatClient {
+
+		@Bean
+		ToolCallerAdvisor idempotentToolCallerAdvisor(ObjectProvider<ToolCalls> calls) {
+			return new ToolCallerAdvisor(calls::getObject);
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static ChatClientBeanPostProcessor idempotentChatClients(ObjectProvider<ToolCallerAdvisor> advisor) {
+			return new ChatClientBeanPostProcessor(advisor::getObject);
 		}
 
 	}
@@ -148,14 +169,33 @@ final class IdempotencyToolAutoConfiguration {
 	/**
 	 * Loaded only if there are requests of HTTP.
 	 */
-	private static final class Requests {
+	private record CallersOfRequests(ObjectProvider<IdempotencyScopeResolver> scopes) implements ToolCallerResolver {
 
-		private Requests() {
+		@Override
+		public @Nullable String resolveCaller() {
+			IdempotencyScopeResolver scope = this.scopes.getIfAvailable();
+			if (scope != null
+					&& RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes) {
+				return scope.resolveScope(attributes.getRequest());
+			}
+			// The name alone would be the caller of two tenants that a resolver of the
+			// application tells apart.
+			return (scope == null || scope instanceof PrincipalScopeResolver) ? authenticatedCaller() : null;
 		}
 
-		static @Nullable String address() {
-			return (RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)
-					? ClientAddress.of(attributes.getRequest()) : null;
+	}
+
+	/**
+	 * Loaded only if there are requests of HTTP.
+	 */
+	private record HttpRequests(boolean areServed, boolean callersSuffice) implements ToolCalls.Requests {
+
+		@Override
+		public @Nullable String address() {
+			if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
+				return null;
+			}
+			return this.callersSuffice ? "" : ClientAddress.of(attributes.getRequest());
 		}
 
 	}

@@ -18,6 +18,7 @@ import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.ToolCallRefusedException;
 import dev.idempotent.idempotency.ToolRefusal.Reason;
 import dev.idempotent.idempotency.engine.UnreadableResponseException;
 import dev.idempotent.idempotency.operation.KeyExpression;
@@ -164,8 +165,21 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 	private RuntimeException failureOf(Run run, @Nullable ToolCall call, RuntimeException failure) {
 		boolean unknown = run.returned && (run.inDoubt || failure instanceof IdempotencyClaimLostException
 				|| (failure instanceof TransactionException && !(failure instanceof UnexpectedRollbackException)));
-		return (unknown && this.operation.transactions() != null) ? refuse(call, Reason.OUTCOME_UNKNOWN, null, failure)
-				: failure;
+		if (unknown && this.operation.transactions() != null) {
+			return refuse(call, Reason.OUTCOME_UNKNOWN, null, failure);
+		}
+		if (run.returned && failure instanceof IdempotencyResultException) {
+			return refuse(call, Reason.OPERATOR_NEEDED, null, failure);
+		}
+		Reason reason = this.shared.refusalIn(failure);
+		return (reason != null) ? refuse(call, reason, retryAfter(failure), failure) : failure;
+	}
+
+	private static @Nullable Duration retryAfter(RuntimeException failure) {
+		if (failure instanceof ToolCallRefusedException refused) {
+			return refused.getRefusal().retryAfter();
+		}
+		return (failure instanceof IdempotencyPendingException pending) ? pending.getRetryAfter() : null;
 	}
 
 	private RuntimeException refusalOf(@Nullable ToolCall call, RuntimeException failure) {
@@ -178,8 +192,8 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 		if (failure instanceof IdempotencyResultException || failure instanceof UnreadableResponseException) {
 			return refuse(call, Reason.RESULT_NOT_KEPT, null, failure);
 		}
-		return (failure instanceof IdempotencyStoreUnavailableException)
-				? refuse(call, Reason.STORE_UNAVAILABLE, null, failure) : failure;
+		return refuse(call, (failure instanceof IdempotencyStoreUnavailableException) ? Reason.STORE_UNAVAILABLE
+				: Reason.OPERATOR_NEEDED, null, failure);
 	}
 
 	private Identity identify(MethodSettings settings, @Nullable ToolCall call, @Nullable ToolCall around,
@@ -197,7 +211,7 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 		}
 		catch (RuntimeException ex) {
 			settings.engine().decided(this.operation.observed(), null, Outcome.REFUSED, Duration.ZERO);
-			throw ex;
+			throw (ex instanceof ToolCallRefusedException) ? ex : refuse(call, Reason.OPERATOR_NEEDED, null, ex);
 		}
 	}
 

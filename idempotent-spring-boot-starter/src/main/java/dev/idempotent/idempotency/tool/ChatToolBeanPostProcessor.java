@@ -12,6 +12,7 @@ import org.springframework.ai.chat.model.ToolContext;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.model.tool.ToolCallingChatOptions;
 import org.springframework.ai.model.tool.ToolCallingManager;
+import org.springframework.ai.model.tool.internal.ToolCallReactiveContextHolder;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.ProxyFactory;
@@ -88,6 +89,14 @@ public final class ChatToolBeanPostProcessor implements BeanPostProcessor, BeanF
 				: null;
 	}
 
+	/**
+	 * Returns the streams of chat models.
+	 * @return what their subscribers have left in the context of the stream
+	 */
+	public static ToolCalls.Streams streams() {
+		return new ChatStreams();
+	}
+
 	private static @Nullable String id(@Nullable Object id) {
 		return (id == null || id.toString().isBlank() || id.equals(NO_CONVERSATION)) ? null : id.toString();
 	}
@@ -95,6 +104,23 @@ public final class ChatToolBeanPostProcessor implements BeanPostProcessor, BeanF
 	private static @Nullable String conversationOf(Prompt prompt) {
 		return (prompt.getOptions() instanceof ToolCallingChatOptions options && options.getToolContext() != null)
 				? id(options.getToolContext().get(ChatMemory.CONVERSATION_ID)) : null;
+	}
+
+	/**
+	 * Spring AI binds the context of a stream to the thread that calls tools for it.
+	 */
+	private static final class ChatStreams implements ToolCalls.Streams {
+
+		@Override
+		public ToolCalls.@Nullable Origin origin() {
+			return ToolCallReactiveContextHolder.getContext().getOrDefault(ToolCalls.Origin.class, null);
+		}
+
+		@Override
+		public boolean areCallingTools() {
+			return !ToolCallReactiveContextHolder.getContext().isEmpty();
+		}
+
 	}
 
 	/**

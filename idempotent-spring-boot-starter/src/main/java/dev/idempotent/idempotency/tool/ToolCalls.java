@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Fingerprint;
@@ -28,6 +27,12 @@ public final class ToolCalls {
 
 	private static final Logger logger = LoggerFactory.getLogger(ToolCalls.class);
 
+	private static final String DETACHED = "The tool was called on a thread without the HTTP request or the stream in "
+			+ "which its conversation began, so that a repetition in the request could not be recognized. If "
+			+ "ChatClient.stream() has called it: let the client be a bean, or build it with the ChatClient.Builder bean, "
+			+ "or add the bean of type ToolCallerAdvisor to its advisors, and subscribe on the thread of the request. "
+			+ "Otherwise declare a bean of type ToolCallerResolver that knows the caller on this thread";
+
 	/**
 	 * The scope of the single caller: no other caller can have it.
 	 */
@@ -37,7 +42,7 @@ public final class ToolCalls {
 	 * The reasons that an agent does not cause by repeating a call.
 	 */
 	private static final Set<Reason> LOGGED = EnumSet.of(Reason.OUTCOME_UNKNOWN, Reason.RESULT_NOT_KEPT,
-			Reason.STORE_UNAVAILABLE, Reason.CALLER_UNKNOWN, Reason.KEY_INVALID);
+			Reason.STORE_UNAVAILABLE, Reason.CALLER_UNKNOWN, Reason.KEY_INVALID, Reason.OPERATOR_NEEDED);
 
 	private final ToolCallerResolver callers;
 
@@ -45,11 +50,15 @@ public final class ToolCalls {
 
 	private final BooleanSupplier overStdio;
 
-	private final Supplier<@Nullable String> address;
+	private final Requests requests;
+
+	private final Streams streams;
 
 	private final ToolRefusalRenderer renderer;
 
 	private final Predicate<Object> failures;
+
+	private final Function<Throwable, @Nullable Reason> refusals;
 
 	private final Function<Object, @Nullable String> conversations;
 
@@ -60,22 +69,26 @@ public final class ToolCalls {
 	 * @param callers resolves callers
 	 * @param singleCaller whether all calls without a caller have the same one
 	 * @param overStdio whether the MCP server of this process has one client
-	 * @param address supplies where the client has sent the HTTP request in which a tool
-	 * is called, or {@code null} without a request
+	 * @param requests the HTTP requests in which tools are called
+	 * @param streams the streams of models that call tools on other threads
 	 * @param renderer renders refusals
 	 * @param failures recognizes results that stand for a failure
+	 * @param refusals tells why the work of a tool was refused; {@code null} for any
+	 * other failure
 	 * @param conversations finds the conversation in an argument of the framework, or
 	 * {@code null} in any other argument
 	 */
 	public ToolCalls(ToolCallerResolver callers, BooleanSupplier singleCaller, BooleanSupplier overStdio,
-			Supplier<@Nullable String> address, ToolRefusalRenderer renderer, Predicate<Object> failures,
-			Function<Object, @Nullable String> conversations) {
+			Requests requests, Streams streams, ToolRefusalRenderer renderer, Predicate<Object> failures,
+			Function<Throwable, @Nullable Reason> refusals, Function<Object, @Nullable String> conversations) {
 		this.callers = callers;
 		this.singleCaller = singleCaller;
 		this.overStdio = overStdio;
-		this.address = address;
+		this.requests = requests;
+		this.streams = streams;
 		this.renderer = renderer;
 		this.failures = failures;
+		this.refusals = refusals;
 		this.conversations = conversations;
 	}
 
@@ -85,19 +98,58 @@ public final class ToolCalls {
 	 * @param arguments the arguments of the tool's method
 	 * @return the scopes; {@code null} if neither the caller nor the conversation is
 	 * known, so that the calls of two callers could not be told apart
+	 * @throws RuntimeException if the caller cannot be resolved
 	 */
 	public @Nullable Scopes scopes(@Nullable ToolCall call, @Nullable Object[] arguments) {
-		String caller = Objects.requireNonNullElse(this.callers.resolveCaller(), "");
+		Origin origin = origin();
+		String caller = origin.caller();
 		String conversation = conversationOf(call, arguments);
-		String address = this.address.get();
-		if (caller.isBlank() && conversation == null && !isOfSingleCaller(call, address)) {
+		String address = origin.address();
+		boolean single = caller.isBlank() && isOfSingleCaller(call, address);
+		requireSameEverywhere(origin, single);
+		if (caller.isBlank() && conversation == null && !single) {
 			return null;
 		}
 		String known = caller.isBlank() ? SINGLE_CALLER : caller;
 		String inConversation = (conversation != null) ? digest("conversation", known, conversation) : known;
 		// Equal calls to two hosts may come from two tenants.
+		boolean anywhere = single || address == null || address.isEmpty();
 		return new Scopes(caller.isBlank() ? inConversation : caller,
-				(address == null || address.isEmpty()) ? inConversation : digest("address", inConversation, address));
+				anywhere ? inConversation : digest("address", inConversation, String.valueOf(address)));
+	}
+
+	/**
+	 * In a request, a call may have another caller, and it has the address of the
+	 * request: a repetition would run twice.
+	 */
+	private void requireSameEverywhere(Origin origin, boolean single) {
+		boolean known = !origin.caller().isBlank() && (this.requests.callersSuffice() || !this.requests.areServed());
+		if (origin.detached() && !known && !single) {
+			throw new IllegalStateException(DETACHED, origin.failure());
+		}
+		if (origin.failure() != null) {
+			throw origin.failure();
+		}
+	}
+
+	/**
+	 * Determines where a call that is made on the current thread comes from. The request
+	 * is closer than the stream, in which Spring AI calls tools on other threads.
+	 * @return the caller and the address
+	 */
+	Origin origin() {
+		String address = this.requests.address();
+		Origin ofStream = (address == null) ? this.streams.origin() : null;
+		if (ofStream != null) {
+			return ofStream;
+		}
+		boolean detached = address == null && (this.requests.areServed() || this.streams.areCallingTools());
+		try {
+			return new Origin(Objects.requireNonNullElse(this.callers.resolveCaller(), ""), address, detached, null);
+		}
+		catch (RuntimeException ex) {
+			return new Origin("", address, detached, ex);
+		}
 	}
 
 	/**
@@ -122,6 +174,15 @@ public final class ToolCalls {
 
 	private static String digest(String... parts) {
 		return Fingerprint.of(Stream.of(parts).map((part) -> part.getBytes(StandardCharsets.UTF_8)).toList()).digest();
+	}
+
+	/**
+	 * Returns why the work of a tool was refused.
+	 * @param failure what the work has thrown
+	 * @return the reason, or {@code null} for any other failure
+	 */
+	public @Nullable Reason refusalIn(Throwable failure) {
+		return this.refusals.apply(failure);
 	}
 
 	/**
@@ -174,6 +235,86 @@ public final class ToolCalls {
 	 * @param ofFingerprint the scope of a key that is the fingerprint of the arguments
 	 */
 	public record Scopes(String ofKey, String ofFingerprint) {
+	}
+
+	/**
+	 * Where a call comes from.
+	 *
+	 * @param caller the caller; empty if unknown
+	 * @param address where the client has sent the HTTP request; {@code null} without a
+	 * request, empty if that does not matter
+	 * @param detached whether other calls of the same conversation may have a request, or
+	 * a caller, that the current thread does not know
+	 * @param failure why the caller could not be resolved, or {@code null}
+	 */
+	public record Origin(String caller, @Nullable String address, boolean detached,
+			@Nullable RuntimeException failure) {
+	}
+
+	/**
+	 * The HTTP requests in which tools are called.
+	 */
+	public interface Requests {
+
+		/**
+		 * None in this application.
+		 */
+		Requests NONE = new Requests() {
+
+			@Override
+			public @Nullable String address() {
+				return null;
+			}
+
+			@Override
+			public boolean areServed() {
+				return false;
+			}
+
+			@Override
+			public boolean callersSuffice() {
+				return true;
+			}
+
+		};
+
+		/**
+		 * Where the client has sent the request of the current thread.
+		 * @return {@code null} without a request, empty if that does not matter
+		 */
+		@Nullable String address();
+
+		/**
+		 * Returns whether the application serves requests.
+		 * @return {@code true} if other threads may have one
+		 */
+		boolean areServed();
+
+		/**
+		 * Returns whether the caller alone tells tenants apart, in a request or not.
+		 * @return {@code true} if the address does not matter
+		 */
+		boolean callersSuffice();
+
+	}
+
+	/**
+	 * The streams of models, which call tools on other threads.
+	 */
+	public interface Streams {
+
+		/**
+		 * Where the stream that calls tools on the current thread was subscribed to.
+		 * @return {@code null} if that is unknown, or without a stream
+		 */
+		@Nullable Origin origin();
+
+		/**
+		 * Returns whether a stream calls tools on the current thread.
+		 * @return {@code true} within such a call
+		 */
+		boolean areCallingTools();
+
 	}
 
 }

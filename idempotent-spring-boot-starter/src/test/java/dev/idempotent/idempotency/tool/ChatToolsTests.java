@@ -9,14 +9,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
 import dev.idempotent.autoconfigure.idempotency.ImportTools;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
@@ -29,6 +34,9 @@ import dev.idempotent.idempotency.ToolRefusal.Reason;
 import dev.idempotent.idempotency.canonical.IncomparableValueException;
 import dev.idempotent.idempotency.method.Effects;
 import dev.idempotent.idempotency.method.MethodApplication;
+import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaHaltedException;
+import dev.idempotent.saga.SagaWaitingException;
 import dev.idempotent.testing.LostCommitReplies;
 import io.modelcontextprotocol.common.McpTransportContext;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +44,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.ai.chat.client.ChatClient;
 import org.springframework.ai.chat.client.advisor.ToolCallingAdvisor;
@@ -68,6 +78,7 @@ import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
+import reactor.core.publisher.Flux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -166,8 +177,11 @@ class ChatToolsTests {
 		this.application.run((context) -> {
 			logIn("alice");
 			Tools tools = context.getBean(Tools.class);
-			assertThatExceptionOfType(IncomparableValueException.class)
+			assertThatExceptionOfType(ToolCallRefusedException.class)
 				.isThrownBy(() -> tools.overTransport("tea", (name) -> "acme"))
+				.withMessage(Reason.OPERATOR_NEEDED.sentence())
+				.havingCause()
+				.isInstanceOf(IncomparableValueException.class)
 				.withMessageContaining("'context'")
 				.withMessageContaining("cannot be read");
 			assertThat(context.getBean(Effects.class).committed()).isEmpty();
@@ -181,8 +195,11 @@ class ChatToolsTests {
 			Tools tools = context.getBean(Tools.class);
 			ToolContext service = new ToolContext(Map.of("tenant", (Runnable) () -> {
 			}));
-			assertThatExceptionOfType(IncomparableValueException.class)
+			assertThatExceptionOfType(ToolCallRefusedException.class)
 				.isThrownBy(() -> tools.withContext("tea", service))
+				.withMessage(Reason.OPERATOR_NEEDED.sentence())
+				.havingCause()
+				.isInstanceOf(IncomparableValueException.class)
 				.withMessageContaining("'context'")
 				.withMessageContaining("ignore");
 			assertThat(context.getBean(Effects.class).committed()).isEmpty();
@@ -407,7 +424,10 @@ class ChatToolsTests {
 			.run((context) -> {
 				logIn("alice");
 				Tools tools = context.getBean(Tools.class);
-				assertThatExceptionOfType(IdempotencyStoreException.class).isThrownBy(() -> tools.leased("tea"))
+				assertThatExceptionOfType(ToolCallRefusedException.class).isThrownBy(() -> tools.leased("tea"))
+					.withMessage(Reason.OPERATOR_NEEDED.sentence())
+					.havingCause()
+					.isInstanceOf(IdempotencyStoreException.class)
 					.withMessage("The table is too small");
 			});
 	}
@@ -419,8 +439,11 @@ class ChatToolsTests {
 			Tools tools = context.getBean(Tools.class);
 			TransactionTemplate readOnly = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 			readOnly.setReadOnly(true);
-			assertThatExceptionOfType(IdempotencyStoreException.class)
+			assertThatExceptionOfType(ToolCallRefusedException.class)
 				.isThrownBy(() -> readOnly.executeWithoutResult((status) -> tools.recorded("tea")))
+				.withMessage(Reason.OPERATOR_NEEDED.sentence())
+				.havingCause()
+				.isInstanceOf(IdempotencyStoreException.class)
 				.withMessageContaining("a read-only transaction");
 		});
 	}
@@ -485,6 +508,97 @@ class ChatToolsTests {
 			.containsAnyOf("do not repeat", "repeat exactly this call", "repeat this call with a valid key"));
 	}
 
+	@ParameterizedTest
+	@MethodSource("refusalsOfWork")
+	void tellsAModelWhyTheWorkOfItsToolWasRefused(RuntimeException refusal, Reason reason) {
+		this.application.run((context) -> {
+			logIn("alice");
+			context.getBean(Tools.class).refuse(refusal);
+			assertThat(chat(context, null, call("refused", "tea"))).containsExactly(reason.sentence());
+			context.getBean(Tools.class).refuse(new IllegalStateException("No luck", refusal));
+			assertThat(chat(context, null, call("refused", "tea"))).containsExactly(reason.sentence());
+			context.getBean(Tools.class).refuse(null);
+			assertThat(chat(context, null, call("refused", "tea"))).containsExactly("\"tea 1\"");
+		});
+	}
+
+	static Stream<Arguments> refusalsOfWork() {
+		IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, "shop", "", "pay", "1");
+		Duration wait = Duration.ofSeconds(1);
+		return Stream.of(Arguments.of(new IdempotencyPendingException(key, wait), Reason.IN_PROGRESS),
+				Arguments.of(new SagaWaitingException(key, "bank", wait, wait), Reason.IN_PROGRESS),
+				Arguments.of(new IdempotencyMismatchException(key), Reason.OTHER_ARGUMENTS),
+				Arguments.of(new IdempotencyResultException("Not stored", null), Reason.RESULT_NOT_KEPT),
+				Arguments.of(new IdempotencyStoreUnavailableException("Redis", null), Reason.OUTCOME_UNKNOWN),
+				Arguments.of(new IdempotencyClaimLostException(key), Reason.OUTCOME_UNKNOWN),
+				Arguments.of(new IdempotencyStoreException("No table", null), Reason.OPERATOR_NEEDED),
+				Arguments.of(new SagaCompensatedException(key, "java.net.ConnectException"), Reason.UNDONE),
+				Arguments.of(new SagaHaltedException(key), Reason.OPERATOR_NEEDED));
+	}
+
+	@Test
+	void tellsAModelThatAMethodWhichItsToolCallsWasCalledWithOtherArguments() {
+		this.application.run((context) -> {
+			logIn("alice");
+			assertThat(chat(context, null, call("booking", "tea"), call("booking", "rum"), call("booking", "tea")))
+				.containsExactly("\"tea 1\"", Reason.OTHER_ARGUMENTS.sentence(), "\"tea 1\"");
+			assertThat(context.getBean(Effects.class).committed()).containsExactly("tea");
+		});
+	}
+
+	@Test
+	void tellsAModelWhyAToolThatItsToolCallsHasRefused() {
+		this.application.run((context) -> {
+			logIn("alice");
+			Tools tools = context.getBean(Tools.class);
+			tools.keyed("tea", "k");
+			tools.call(() -> tools.keyed("rum", "k"));
+			assertThat(chat(context, null, call("refused", "tea"))).containsExactly(Reason.OTHER_ARGUMENTS.sentence());
+		});
+	}
+
+	@Test
+	void tellsThatAnOperatorIsNeededForAResultThatCannotBeStored() {
+		this.application.run((context) -> {
+			logIn("alice");
+			assertThat(chat(context, null, call("unwritable", "tea")))
+				.containsExactly(Reason.OPERATOR_NEEDED.sentence());
+			assertThat(context.getBean(Effects.class).committed()).isEmpty();
+		});
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void refusesAStreamThatDoesNotHandOnTheCaller(CapturedOutput output) {
+		this.application.run((context) -> {
+			logIn("alice");
+			ScriptedModel model = new ScriptedModel(call("withContext", "tea"));
+			prompt(context, model, "one").stream().content().collectList().block();
+			assertThat(model.answers).containsExactly(Reason.CALLER_UNKNOWN.sentence());
+		});
+		assertThat(output).contains("A call of the tool 'withContext' was refused (CALLER_UNKNOWN)")
+			.contains("add the bean of type ToolCallerAdvisor to its advisors");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "alice", "" })
+	void knowsTheCallerOfAThreadInItsStream(String user) {
+		this.application.run((context) -> {
+			if (!user.isEmpty()) {
+				logIn(user);
+			}
+			ScriptedModel model = new ScriptedModel(call("withContext", "tea"), call(LEASED, "tea"));
+			prompt(context, model, "one").advisors(context.getBean(ToolCallerAdvisor.class))
+				.stream()
+				.content()
+				.collectList()
+				.block();
+			assertThat(chat(context, "one", call("withContext", "tea"), call(LEASED, "tea")))
+				.containsExactlyElementsOf(model.answers);
+			assertThat(context.getBean(Effects.class).committed()).hasSize(2);
+		});
+	}
+
 	private static void logIn(String user) {
 		SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken(user, "", "USER"));
 	}
@@ -500,16 +614,19 @@ class ChatToolsTests {
 	 */
 	private static List<String> chat(ApplicationContext context, @Nullable String conversation, String... calls) {
 		ScriptedModel model = new ScriptedModel(calls);
+		assertThat(prompt(context, model, conversation).call().content()).isEqualTo("Done.");
+		return model.answers;
+	}
+
+	private static ChatClient.ChatClientRequestSpec prompt(ApplicationContext context, ScriptedModel model,
+			@Nullable String conversation) {
 		ChatClient.ChatClientRequestSpec request = ChatClient.create(model)
 			.prompt("Buy it.")
 			.tools(context.getBean(Tools.class))
+			.tools(context.getBeansOfType(BookingTools.class).values().toArray())
 			.advisors(
 					ToolCallingAdvisor.builder().toolCallingManager(context.getBean(ToolCallingManager.class)).build());
-		if (conversation != null) {
-			request = request.toolContext(Map.of(ChatMemory.CONVERSATION_ID, conversation));
-		}
-		assertThat(request.call().content()).isEqualTo("Done.");
-		return model.answers;
+		return (conversation != null) ? request.toolContext(Map.of(ChatMemory.CONVERSATION_ID, conversation)) : request;
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -518,6 +635,16 @@ class ChatToolsTests {
 		@Bean
 		Tools tools(Effects effects) {
 			return new Tools(effects);
+		}
+
+		@Bean
+		Bookings bookings(Effects effects) {
+			return new Bookings(effects);
+		}
+
+		@Bean
+		BookingTools bookingTools(Bookings bookings) {
+			return new BookingTools(bookings);
 		}
 
 		@Bean
@@ -576,11 +703,69 @@ class ChatToolsTests {
 
 	}
 
+	static class Bookings {
+
+		private final Effects effects;
+
+		Bookings(Effects effects) {
+			this.effects = effects;
+		}
+
+		@Idempotent(key = "'table'", name = "book-table", guarantee = Guarantee.LEASE)
+		String book(String item) {
+			return item + " " + this.effects.add(item);
+		}
+
+	}
+
+	/**
+	 * Written as JSON, and not read back.
+	 */
+	static class Unreadable {
+
+		private final int id;
+
+		Unreadable(int id) {
+			this.id = id;
+		}
+
+		@JsonCreator
+		static Unreadable of(int id) {
+			throw new IllegalArgumentException("Unreadable " + id);
+		}
+
+		public int getId() {
+			return this.id;
+		}
+
+	}
+
+	static class BookingTools {
+
+		private final Bookings bookings;
+
+		BookingTools(Bookings bookings) {
+			this.bookings = bookings;
+		}
+
+		@Tool
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "booking", guarantee = Guarantee.LEASE)
+		String booking(String item) {
+			return this.bookings.book(item);
+		}
+
+	}
+
 	static class Tools {
 
 		private final Effects effects;
 
 		private boolean failed;
+
+		private @Nullable RuntimeException refusal;
+
+		private Runnable inner = () -> {
+		};
 
 		Tools(Effects effects) {
 			this.effects = effects;
@@ -631,6 +816,30 @@ class ChatToolsTests {
 			return item + " " + this.effects.add(item);
 		}
 
+		void refuse(@Nullable RuntimeException with) {
+			this.refusal = with;
+		}
+
+		void call(Runnable other) {
+			this.inner = other;
+		}
+
+		@Tool
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "refused", guarantee = Guarantee.LEASE)
+		String refused(String item) {
+			if (this.refusal != null) {
+				throw this.refusal;
+			}
+			this.inner.run();
+			return item + " " + this.effects.add(item);
+		}
+
+		@Tool
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "unwritable", guarantee = Guarantee.TRANSACTION)
+		Unreadable unwritable(String item) {
+			return new Unreadable(this.effects.add(item));
+		}
+
 		@Tool
 		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "failing", guarantee = Guarantee.TRANSACTION)
 		String failing(String item) {
@@ -662,6 +871,11 @@ class ChatToolsTests {
 		@Override
 		public ChatOptions getOptions() {
 			return ToolCallingChatOptions.builder().build();
+		}
+
+		@Override
+		public Flux<ChatResponse> stream(Prompt prompt) {
+			return Flux.just(call(prompt));
 		}
 
 		@Override

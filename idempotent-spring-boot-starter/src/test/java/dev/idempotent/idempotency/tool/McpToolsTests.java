@@ -125,6 +125,31 @@ class McpToolsTests {
 		assertThat(bought("oil " + header)).isEqualTo(2);
 	}
 
+	/**
+	 * As with the key of a request: it belongs to the caller, wherever it is sent.
+	 */
+	@Test
+	void takesAKeyForOneOperationOnTwoHosts() {
+		Map<String, Object> key = Map.of("idempotencyKey", "wax-1");
+		McpSyncClient acme = shop.connect("alice", Map.of("X-Forwarded-Host", "acme.example.com"));
+		McpSyncClient globex = shop.connect("alice", Map.of("X-Forwarded-Host", "globex.example.com"));
+		ToolShop.call(acme, LEASED, order("wax", 1), key);
+		assertThat(ToolShop.isReplay(ToolShop.call(globex, LEASED, order("wax", 1), key))).isTrue();
+		assertRefused(ToolShop.call(globex, LEASED, order("wax", 2), key), Reason.OTHER_ARGUMENTS, "other-arguments");
+		assertThat(bought("wax")).isOne();
+	}
+
+	/**
+	 * Spring AI adds the message of the root cause to that of an exception.
+	 */
+	@Test
+	void tellsNothingButTheSentenceIfTheWorkOfAToolWasRefused() {
+		McpSyncClient client = shop.connect("alice");
+		assertThat(ToolShop.call(client, "buy-seat", order("seat 1", 1)).isError()).isNotEqualTo(true);
+		assertRefused(ToolShop.call(client, "buy-seat", order("seat 2", 1)), Reason.OTHER_ARGUMENTS, "other-arguments");
+		assertThat(bought("seat 2")).isZero();
+	}
+
 	@Test
 	void recognizesAnAddressInAnotherSpelling() {
 		ToolShop.call(shop.connect("alice", Map.of("X-Forwarded-Prefix", "/acme")), LEASED, order("ale", 1));
@@ -378,6 +403,16 @@ class McpToolsTests {
 		}
 
 		@Bean
+		Seats seats(Purchases purchases) {
+			return new Seats(purchases);
+		}
+
+		@Bean
+		SeatTools seatTools(Seats seats) {
+			return new SeatTools(seats);
+		}
+
+		@Bean
 		ToolOfSpring toolOfSpring(Purchases purchases) {
 			return new ToolOfSpring(purchases);
 		}
@@ -390,6 +425,42 @@ class McpToolsTests {
 		@Bean
 		ToolCallbackProvider callbacks(ToolOfSpring tool) {
 			return MethodToolCallbackProvider.builder().toolObjects(tool).build();
+		}
+
+	}
+
+	static class Seats {
+
+		private final Purchases purchases;
+
+		Seats(Purchases purchases) {
+			this.purchases = purchases;
+		}
+
+		@Idempotent(key = "'last'", name = "buy-last-seat", guarantee = Guarantee.LEASE)
+		Receipt buy(String item, int amount) {
+			return this.purchases.buy(item, amount);
+		}
+
+	}
+
+	static class SeatTools {
+
+		private final Seats seats;
+
+		SeatTools(Seats seats) {
+			this.seats = seats;
+		}
+
+		@McpTool(name = "buy-seat")
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "buy-seat", guarantee = Guarantee.LEASE)
+		Receipt buy(String item, int amount) {
+			try {
+				return this.seats.buy(item, amount);
+			}
+			catch (RuntimeException ex) {
+				throw new IllegalStateException("No seat", ex);
+			}
 		}
 
 	}
