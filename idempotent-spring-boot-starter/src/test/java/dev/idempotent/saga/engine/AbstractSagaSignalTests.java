@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
@@ -25,6 +24,7 @@ import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.Wait;
 import dev.idempotent.saga.engine.SagaStore.WaitEnd;
+import dev.idempotent.idempotency.Race;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -246,12 +246,12 @@ public abstract class AbstractSagaSignalTests {
 	@Test
 	void forgetsWhichInstancesASagaDidNotFit() {
 		this.store.insert(this.saga, List.of(wait("paid")));
-		this.store.releaseUnfit(this.owner, Duration.ofMillis(1));
+		this.store.releaseIncompatible(this.owner, Duration.ofMillis(1));
 		pass(Duration.ofSeconds(1));
 		StoredSaga taken = Objects.requireNonNull(takeOver());
-		assertThat(taken.unfit()).isOne();
+		assertThat(taken.incompatibleRuns()).isOne();
 		endWait(taken.owner(), LIMIT);
-		assertThat(find().unfit()).isZero();
+		assertThat(find().incompatibleRuns()).isZero();
 	}
 
 	@Test

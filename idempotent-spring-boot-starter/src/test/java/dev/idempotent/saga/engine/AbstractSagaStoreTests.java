@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
@@ -27,6 +26,7 @@ import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
+import dev.idempotent.idempotency.Race;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -302,21 +302,21 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
 		this.store.release(this.owner, List.of(), Duration.ZERO);
 		SagaOwner second = Objects.requireNonNull(takeOver()).owner();
-		assertThat(this.store.releaseUnfit(this.owner, Duration.ZERO)).isFalse();
-		assertThat(this.store.releaseUnfit(second, LEASE)).isTrue();
+		assertThat(this.store.releaseIncompatible(this.owner, Duration.ZERO)).isFalse();
+		assertThat(this.store.releaseIncompatible(second, LEASE)).isTrue();
 		assertThat(find().attempts()).isZero();
-		assertThat(find().unfit()).isOne();
+		assertThat(find().incompatibleRuns()).isOne();
 		assertThat(takeOver()).isNull();
 		pass(LEASE);
 		SagaOwner third = Objects.requireNonNull(takeOver()).owner();
 		this.store.write(third, SagaStatus.EXECUTING, 1, List.of(), LEASE);
-		assertThat(this.store.releaseUnfit(third, Duration.ZERO)).isTrue();
+		assertThat(this.store.releaseIncompatible(third, Duration.ZERO)).isTrue();
 		assertThat(find().attempts()).isZero();
-		assertThat(find().unfit()).isEqualTo(2);
+		assertThat(find().incompatibleRuns()).isEqualTo(2);
 		this.store.change(Objects.requireNonNull(takeOver()).owner(),
-				new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "unfit", LEASE), List.of());
+				new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "invalid", LEASE), List.of());
 		assertThat(administration().retry(this.saga.id())).isTrue();
-		assertThat(find().unfit()).isZero();
+		assertThat(find().incompatibleRuns()).isZero();
 	}
 
 	@Test
