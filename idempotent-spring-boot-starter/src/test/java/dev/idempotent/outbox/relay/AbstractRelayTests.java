@@ -24,7 +24,6 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxPublisher;
@@ -34,6 +33,7 @@ import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.LaneHash;
+import dev.idempotent.idempotency.Race;
 import dev.idempotent.testing.Patience;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
