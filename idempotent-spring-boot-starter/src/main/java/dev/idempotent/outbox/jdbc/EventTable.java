@@ -286,7 +286,7 @@ public class EventTable {
 			return this.database.runOnce((connection) -> this.database.dialect(connection).detectsLocks(connection));
 		}
 		catch (DataAccessException ex) {
-			if (Statements.isPassing(ex)) {
+			if (Statements.isTransient(ex)) {
 				throw ex;
 			}
 			logger.info("Events of handlers are claimed before they are handled, which takes longer: {}",

@@ -356,7 +356,7 @@ public final class JdbcSagaStore implements SagaStore {
 			logger.debug("Saga {} could not be read after it was taken over", taken.owner().id(), ex);
 			String why = (ex instanceof DataRetrievalFailureException) ? Objects.toString(ex.getMessage())
 					: HaltReason.SAGA_NOT_READABLE.text(ex.getClass().getName());
-			return (ex instanceof DataAccessException failure && Statements.isPassing(failure)) ? null
+			return (ex instanceof DataAccessException failure && Statements.isTransient(failure)) ? null
 					: taken.unreadable(why);
 		}
 	}

@@ -15,7 +15,7 @@ import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaWaitingException;
 import dev.idempotent.saga.Sagas;
-import dev.idempotent.idempotency.Race;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -180,7 +180,7 @@ class SagaEndpointIntegrationTests {
 		String id = halt();
 		// It is not halted again before the second operator comes.
 		warehouse().acceptReturns(true);
-		List<Integer> answers = Race.of(2,
+		List<Integer> answers = ConcurrentRuns.of(2,
 				(runner) -> post(id + "/retry", "{\"note\":\"Returns work\"}").statusCode());
 		assertThat(answers).containsOnly(200, 409);
 		assertThat(audited().getData()).containsEntry("note", "Returns work");

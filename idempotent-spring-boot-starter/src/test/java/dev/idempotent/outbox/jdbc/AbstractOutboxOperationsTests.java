@@ -31,7 +31,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Position;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
-import dev.idempotent.idempotency.Race;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -428,7 +428,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 	void changesManyBlockedEventsOnceForManyOperators() throws InterruptedException {
 		append(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		table().block(failures(claim(), "refused"));
-		List<Integer> changed = Race.of(3, (operator) -> switch (operator) {
+		List<Integer> changed = ConcurrentRuns.of(3, (operator) -> switch (operator) {
 			case 0 -> operations().retryBlocked(ALL);
 			case 1 -> operations().skipBlocked(ALL);
 			default -> operations().discardBlocked(ALL);
@@ -516,7 +516,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 	@Test
 	void movesAndDeletesEachDeadEventOnceForManyOperators() throws InterruptedException {
 		moveToDead(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		List<int[]> done = Race.of(4, (operator) -> (operator % 2 == 0)
+		List<int[]> done = ConcurrentRuns.of(4, (operator) -> (operator % 2 == 0)
 				? new int[] { deadEvents().retry(ALL), 0 } : new int[] { 0, deadEvents().discard(ALL) });
 		int retried = done.stream().mapToInt((counts) -> counts[0]).sum() + deadEvents().retry(ALL);
 		int discarded = done.stream().mapToInt((counts) -> counts[1]).sum();
@@ -576,7 +576,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 	void sweepsEachEventOnceOnManyInstances() throws InterruptedException {
 		moveToDead(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		age(HOUR);
-		List<Integer> swept = Race.of(4, (instance) -> sweep());
+		List<Integer> swept = ConcurrentRuns.of(4, (instance) -> sweep());
 		assertThat(swept.stream().mapToInt(Integer::intValue).sum() + sweep()).isEqualTo(1100);
 		assertThat(typesIn(dead())).isEmpty();
 	}
@@ -635,7 +635,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 
 	@Test
 	void letsOneOfManyOperatorsPauseATopic() throws InterruptedException {
-		List<Boolean> changed = Race.of(4, (operator) -> control().pause("test:contended"));
+		List<Boolean> changed = ConcurrentRuns.of(4, (operator) -> control().pause("test:contended"));
 		assertThat(changed).containsOnlyOnce(true);
 	}
 

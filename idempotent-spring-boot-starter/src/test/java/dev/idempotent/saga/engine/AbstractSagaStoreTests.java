@@ -26,7 +26,7 @@ import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
-import dev.idempotent.idempotency.Race;
+import dev.idempotent.testing.ConcurrentRuns;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -425,7 +425,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 			this.store.insert(SagaSamples.saga("checkout", SagaStatus.EXECUTING), List.of());
 		}
 		pass(LEASE);
-		List<List<StoredSaga>> taken = Race.of(6,
+		List<List<StoredSaga>> taken = ConcurrentRuns.of(6,
 				(runner) -> this.store.takeOverDue(SERVED, "process " + runner, LEASE, 10));
 		List<StoredSaga> rest = this.store.takeOverDue(SERVED, "rest", LEASE, 100);
 		assertThat(IntStream.rangeClosed(0, 6)
@@ -442,7 +442,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 			NewSaga contested = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 			this.store.insert(contested, List.of(SagaSamples.acting("hold", 1)));
 			pass(LEASE);
-			List<Object> ends = Race.of(2,
+			List<Object> ends = ConcurrentRuns.of(2,
 					(runner) -> (runner == 0)
 							? this.store.write(contested.owner(), SagaStatus.EXECUTING, 2,
 									List.of(SagaSamples.done("hold", 1), SagaSamples.acting("charge", 2)), LEASE)
@@ -460,7 +460,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 
 	@Test
 	void insertsAnIdOnceInARace() throws InterruptedException {
-		List<Boolean> inserted = Race.of(8,
+		List<Boolean> inserted = ConcurrentRuns.of(8,
 				(runner) -> this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1))));
 		assertThat(inserted).containsOnlyOnce(true);
 		assertThat(find().journal()).hasSize(1);
