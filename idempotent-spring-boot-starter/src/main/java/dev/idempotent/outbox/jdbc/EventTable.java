@@ -147,13 +147,13 @@ public class EventTable {
 	/**
 	 * Reads the first rows of lanes, each lane in one snapshot, which shows committed
 	 * rows only.
-	 * @param looks each lane once, in any order
+	 * @param lanes each lane once, in any order
 	 * @param limit how many rows of each lane
 	 * @return in the order of lanes and rows
 	 */
-	public List<QueuedEvent> heads(List<LaneQuery> looks, int limit) {
+	public List<QueuedEvent> heads(List<LaneQuery> lanes, int limit) {
 		List<QueuedEvent> heads = new ArrayList<>(
-				this.database.query((connection) -> this.database.dialect(connection).heads(connection, looks, limit)));
+				this.database.query((connection) -> this.database.dialect(connection).heads(connection, lanes, limit)));
 		heads.sort(Comparator.comparingLong(QueuedEvent::lane).thenComparingLong(QueuedEvent::id));
 		return heads;
 	}
