@@ -140,7 +140,7 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 			if (conflict && repeatable) {
 				return false;
 			}
-			if (conflict || Statements.isPassing(Statements.translate("", failure))) {
+			if (conflict || Statements.isTransient(Statements.translate("", failure))) {
 				throw ex;
 			}
 			throw refusal(description, failure, ex);

@@ -367,13 +367,13 @@ public final class Statements {
 	 * @param failure as translated
 	 * @return {@code false} if the database refuses the statement
 	 */
-	public static boolean isPassing(DataAccessException failure) {
+	public static boolean isTransient(DataAccessException failure) {
 		return failure instanceof TransientDataAccessException || failure instanceof RecoverableDataAccessException
 				|| failure instanceof NonTransientDataAccessResourceException
-				|| (failure.getMostSpecificCause() instanceof SQLException cause && isPassing(cause));
+				|| (failure.getMostSpecificCause() instanceof SQLException cause && isTransient(cause));
 	}
 
-	private static boolean isPassing(SQLException failure) {
+	private static boolean isTransient(SQLException failure) {
 		String state = Objects.requireNonNullElse(failure.getSQLState(), "");
 		return PASSING.contains(state) || state.startsWith(INTERNAL) || READ_ONLY.contains(failure.getErrorCode());
 	}

@@ -54,10 +54,10 @@ final class ConsumerOperations {
 
 	ConsumerOperations(DedicatedRedisConnection connection, Subscription subscription, String name) {
 		this.connection = connection;
-		this.stream = Entry.bytes(subscription.stream());
-		this.group = Entry.bytes(subscription.group());
-		this.dead = Entry.bytes(subscription.deadStream());
-		this.name = Entry.bytes(name);
+		this.stream = StreamEntry.bytes(subscription.stream());
+		this.group = StreamEntry.bytes(subscription.group());
+		this.dead = StreamEntry.bytes(subscription.deadStream());
+		this.name = StreamEntry.bytes(name);
 	}
 
 	/**
@@ -83,7 +83,7 @@ final class ConsumerOperations {
 	 * @return the entry, or {@code null} if there is none
 	 */
 	@SuppressWarnings("unchecked")
-	@Nullable Entry read(Duration wait) {
+	@Nullable StreamEntry read(Duration wait) {
 		XReadArgs one = XReadArgs.Builder.count(1);
 		List<StreamMessage<byte[], byte[]>> messages = await(this.connection.commands()
 			.xreadgroup(Consumer.from(this.group, this.name), wait.isZero() ? one : one.block(wait),
@@ -100,8 +100,8 @@ final class ConsumerOperations {
 	 * @return the entry, with 0 deliveries if it was trimmed, or {@code null} if there is
 	 * none
 	 */
-	@Nullable Entry claim(Duration idle, @Nullable String after) {
-		byte[] from = Entry.bytes((after != null) ? "(" + after : "-");
+	@Nullable StreamEntry claim(Duration idle, @Nullable String after) {
+		byte[] from = StreamEntry.bytes((after != null) ? "(" + after : "-");
 		List<?> reply = (List<?>) this.connection.run(CLAIM, ScriptOutputType.MULTI, new byte[][] { this.stream },
 				withGroup(this.name, millis(idle), from));
 		return reply.isEmpty() ? null : entry(reply);
@@ -116,14 +116,14 @@ final class ConsumerOperations {
 	 * still owns it. It can be claimed once it reaches the minimum idle time.
 	 */
 	void release(String id, Duration idle, long deliveries) {
-		run(RELEASE, this.name, Entry.bytes(id), millis(idle), Entry.bytes(deliveries));
+		run(RELEASE, this.name, StreamEntry.bytes(id), millis(idle), StreamEntry.bytes(deliveries));
 	}
 
 	/**
 	 * Resets the idle time of the entry, if this consumer still owns it.
 	 */
 	void renew(String id) {
-		run(RENEW, this.name, Entry.bytes(id));
+		run(RENEW, this.name, StreamEntry.bytes(id));
 	}
 
 	/**
@@ -133,7 +133,7 @@ final class ConsumerOperations {
 	 * @param reason names and values that are added to the entry's fields
 	 * @return whether this consumer still owned the entry
 	 */
-	boolean deadLetter(Entry entry, Collection<byte[]> reason) {
+	boolean deadLetter(StreamEntry entry, Collection<byte[]> reason) {
 		byte[][] fields = Stream.concat(entry.fields().stream(), reason.stream()).toArray(byte[][]::new);
 		if (fields.length > MAX_SCRIPT_FIELDS || isDeadStreamElsewhere()) {
 			if (!isOwner(entry.id())) {
@@ -143,7 +143,8 @@ final class ConsumerOperations {
 			acknowledge(entry.id());
 			return true;
 		}
-		byte[][] arguments = Stream.concat(Stream.of(this.group, this.name, Entry.bytes(entry.id())), Stream.of(fields))
+		byte[][] arguments = Stream
+			.concat(Stream.of(this.group, this.name, StreamEntry.bytes(entry.id())), Stream.of(fields))
 			.toArray(byte[][]::new);
 		Long moved = (Long) this.connection.run(DEAD_LETTER, ScriptOutputType.INTEGER,
 				new byte[][] { this.stream, this.dead }, arguments);
@@ -188,25 +189,26 @@ final class ConsumerOperations {
 		return LuaScript.of(ConsumerOperations.class, file);
 	}
 
-	private static Entry entry(StreamMessage<byte[], byte[]> message) {
+	private static StreamEntry entry(StreamMessage<byte[], byte[]> message) {
 		List<byte[]> fields = new ArrayList<>();
 		message.getBody().forEach((name, value) -> {
 			fields.add(name);
 			fields.add(value);
 		});
-		return new Entry(message.getId(), 1, fields);
+		return new StreamEntry(message.getId(), 1, fields);
 	}
 
-	private static Entry entry(List<?> reply) {
-		String id = Entry.text((byte[]) reply.get(0));
+	private static StreamEntry entry(List<?> reply) {
+		String id = StreamEntry.text((byte[]) reply.get(0));
 		if (reply.size() == 1) {
-			return new Entry(id, 0, List.of());
+			return new StreamEntry(id, 0, List.of());
 		}
-		return new Entry(id, (Long) reply.get(1), ((List<?>) reply.get(2)).stream().map(byte[].class::cast).toList());
+		return new StreamEntry(id, (Long) reply.get(1),
+				((List<?>) reply.get(2)).stream().map(byte[].class::cast).toList());
 	}
 
 	private static byte[] millis(Duration duration) {
-		return Entry.bytes(duration.toMillis());
+		return StreamEntry.bytes(duration.toMillis());
 	}
 
 	private static boolean startsWith(RedisCommandExecutionException failure, String code) {

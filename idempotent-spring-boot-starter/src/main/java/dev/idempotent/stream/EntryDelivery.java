@@ -55,7 +55,7 @@ final class EntryDelivery {
 	 * Delivers an entry. Failures of observers never affect it.
 	 * @return the result, which determines whether the entry is acknowledged
 	 */
-	Result attempt(ConsumerOperations consumer, Entry entry) {
+	Result attempt(ConsumerOperations consumer, StreamEntry entry) {
 		ConsumerGroup group = this.subscription.consumerGroup();
 		long started = System.nanoTime();
 		Scope scope = open(group, entry);
@@ -77,7 +77,7 @@ final class EntryDelivery {
 		}
 	}
 
-	private @Nullable Scope open(ConsumerGroup group, Entry entry) {
+	private @Nullable Scope open(ConsumerGroup group, StreamEntry entry) {
 		StreamObservation opening = this.observation;
 		if (opening == null) {
 			return null;
@@ -87,7 +87,7 @@ final class EntryDelivery {
 		return scope.get();
 	}
 
-	private Result deliver(ConsumerOperations consumer, Entry entry, @Nullable Scope scope) {
+	private Result deliver(ConsumerOperations consumer, StreamEntry entry, @Nullable Scope scope) {
 		if (entry.deliveries() == 0) {
 			logger.warn("Entry {} for the {} was trimmed from the stream before it was processed and is lost. "
 					+ "Raise the maximum length of the stream", entry.id(), this.subscription);
@@ -108,7 +108,7 @@ final class EntryDelivery {
 		return settle(consumer, entry, failure);
 	}
 
-	private @Nullable Throwable call(Entry entry) {
+	private @Nullable Throwable call(StreamEntry entry) {
 		try {
 			this.subscription.call(entry);
 			return null;
@@ -122,7 +122,7 @@ final class EntryDelivery {
 		}
 	}
 
-	private Result settle(ConsumerOperations consumer, Entry entry, Throwable failure) {
+	private Result settle(ConsumerOperations consumer, StreamEntry entry, Throwable failure) {
 		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, OutageLog.printable(failure));
 		Duration uncountedDelay = this.redelivery.redeliveryDelay(failure);
 		if (failure instanceof UnreadablePayloadException) {
@@ -150,19 +150,20 @@ final class EntryDelivery {
 				? new UnreadablePayloadException(Objects.requireNonNull(unreadable.getMessage()), null) : failure;
 	}
 
-	private void release(ConsumerOperations consumer, Entry entry, Duration delay, long deliveries) {
+	private void release(ConsumerOperations consumer, StreamEntry entry, Duration delay, long deliveries) {
 		Duration idle = this.minIdleTime.minus(delay);
 		consumer.release(entry.id(), idle.isNegative() ? Duration.ZERO : idle, deliveries);
 	}
 
-	private Result deadLetter(ConsumerOperations consumer, Entry entry, String error, @Nullable Throwable trace) {
+	private Result deadLetter(ConsumerOperations consumer, StreamEntry entry, String error, @Nullable Throwable trace) {
 		logger.error("Entry {} for the {} is moved to the dead-letter stream {} after {} deliveries ({})", entry.id(),
 				this.subscription, this.subscription.deadStream(), entry.deliveries(), error, trace);
 		boolean moved = consumer.deadLetter(entry,
-				List.of(Entry.bytes("dead_error"), Entry.bytes(error), Entry.bytes("dead_stream"),
-						Entry.bytes(this.subscription.stream()), Entry.bytes("dead_group"),
-						Entry.bytes(this.subscription.group()), Entry.bytes("dead_id"), Entry.bytes(entry.id()),
-						Entry.bytes("dead_deliveries"), Entry.bytes(entry.deliveries())));
+				List.of(StreamEntry.bytes("dead_error"), StreamEntry.bytes(error), StreamEntry.bytes("dead_stream"),
+						StreamEntry.bytes(this.subscription.stream()), StreamEntry.bytes("dead_group"),
+						StreamEntry.bytes(this.subscription.group()), StreamEntry.bytes("dead_id"),
+						StreamEntry.bytes(entry.id()), StreamEntry.bytes("dead_deliveries"),
+						StreamEntry.bytes(entry.deliveries())));
 		return moved ? Result.DEAD : Result.REDELIVERED;
 	}
 

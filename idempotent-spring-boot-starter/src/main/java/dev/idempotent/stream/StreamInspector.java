@@ -93,7 +93,7 @@ public final class StreamInspector {
 	private Map<ConsumerGroup, GroupBacklog> backlogs(Inquiry inquiry) {
 		Map<String, Future<List<Object>>> replies = new LinkedHashMap<>();
 		this.subscriptions.forEach((each) -> replies.computeIfAbsent(each.stream(),
-				(stream) -> inquiry.send((redis) -> redis.xinfoGroups(Entry.bytes(stream)))));
+				(stream) -> inquiry.send((redis) -> redis.xinfoGroups(StreamEntry.bytes(stream)))));
 		Map<ConsumerGroup, GroupBacklog> backlogs = new HashMap<>();
 		for (Subscription each : this.subscriptions) {
 			List<Object> groups = inquiry.await(Objects.requireNonNull(replies.get(each.stream())));
@@ -115,12 +115,12 @@ public final class StreamInspector {
 	 * @return waits for their replies
 	 */
 	private static Supplier<GroupDetails> inquire(Inquiry inquiry, Subscription subscription) {
-		byte[] stream = Entry.bytes(subscription.stream());
+		byte[] stream = StreamEntry.bytes(subscription.stream());
 		Future<List<Object>> groups = inquiry.send((redis) -> redis.xinfoGroups(stream));
 		Future<List<Object>> consumers = inquiry
-			.send((redis) -> redis.xinfoConsumers(stream, Entry.bytes(subscription.group())));
+			.send((redis) -> redis.xinfoConsumers(stream, StreamEntry.bytes(subscription.group())));
 		Future<Long> length = inquiry.send((redis) -> redis.xlen(stream));
-		Future<Long> deadLength = inquiry.send((redis) -> redis.xlen(Entry.bytes(subscription.deadStream())));
+		Future<Long> deadLength = inquiry.send((redis) -> redis.xlen(StreamEntry.bytes(subscription.deadStream())));
 		return () -> {
 			List<Object> found = inquiry.await(groups);
 			GroupBacklog backlog = (found != null) ? GroupBacklog.of(found, subscription.group()) : null;
@@ -262,7 +262,7 @@ public final class StreamInspector {
 		}
 
 		private static @Nullable Object value(@Nullable Object reply) {
-			return (reply instanceof byte[] bytes) ? Entry.text(bytes) : reply;
+			return (reply instanceof byte[] bytes) ? StreamEntry.text(bytes) : reply;
 		}
 
 	}

@@ -109,7 +109,7 @@ record Subscription(String stream, String group, int concurrency, ListenerMethod
 	 * @throws UnreadablePayloadException if the payload cannot be converted
 	 * @throws Throwable what the method throws
 	 */
-	void call(Entry entry) throws Throwable {
+	void call(StreamEntry entry) throws Throwable {
 		this.method.invoke(this.method.arguments(entry.headers(), entry.payload(), this.converter::read));
 	}
 

@@ -133,7 +133,7 @@ final class Worker {
 		acknowledgeProcessed(consumer);
 		consumer.removeIdleConsumers(false, MAX_CONSUMER_IDLE_TIME);
 		while (!this.threads.isStopped()) {
-			Entry entry = next(consumer);
+			StreamEntry entry = next(consumer);
 			if (entry != null) {
 				process(consumer, entry);
 			}
@@ -146,7 +146,7 @@ final class Worker {
 		consumer.removeIdleConsumers(true, MAX_CONSUMER_IDLE_TIME);
 	}
 
-	private @Nullable Entry next(ConsumerOperations consumer) {
+	private @Nullable StreamEntry next(ConsumerOperations consumer) {
 		try {
 			return choose(consumer);
 		}
@@ -164,8 +164,8 @@ final class Worker {
 	 * Chooses the next entry. Pending and new entries alternate while there are both, so
 	 * that neither kind starves the other.
 	 */
-	private @Nullable Entry choose(ConsumerOperations consumer) {
-		Entry entry = null;
+	private @Nullable StreamEntry choose(ConsumerOperations consumer) {
+		StreamEntry entry = null;
 		if (this.isTurnOfNew) {
 			this.isTurnOfNew = false;
 			entry = consumer.read(Duration.ZERO);
@@ -180,8 +180,8 @@ final class Worker {
 	 * Claims pending entries in rotation, so that an entry that keeps failing comes after
 	 * all others.
 	 */
-	private @Nullable Entry claim(ConsumerOperations consumer) {
-		Entry entry = consumer.claim(this.minIdleTime, this.lastClaimed);
+	private @Nullable StreamEntry claim(ConsumerOperations consumer) {
+		StreamEntry entry = consumer.claim(this.minIdleTime, this.lastClaimed);
 		if (entry == null) {
 			this.lastEmptyClaim = System.nanoTime();
 			return null;
@@ -191,7 +191,7 @@ final class Worker {
 		return entry;
 	}
 
-	private void process(ConsumerOperations consumer, Entry entry) {
+	private void process(ConsumerOperations consumer, StreamEntry entry) {
 		if (this.threads.isStopped()) {
 			consumer.release(entry.id(), this.minIdleTime, Math.max(0, entry.deliveries() - 1));
 			return;

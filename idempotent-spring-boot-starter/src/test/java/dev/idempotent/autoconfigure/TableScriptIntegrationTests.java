@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.idempotency.Race;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +34,7 @@ class TableScriptIntegrationTests {
 			for (int round = 0; round < ROUNDS; round++) {
 				jdbc.execute("drop schema if exists at_once cascade");
 				jdbc.execute("create schema at_once");
-				List<Boolean> done = Race.of(INSTANCES,
+				List<Boolean> done = ConcurrentRuns.of(INSTANCES,
 						(instance) -> new TableScript(pool, DatabaseInitializationMode.ALWAYS, promise,
 								UnaryOperator.identity(), IllegalStateException::new)
 							.initializeDatabase());

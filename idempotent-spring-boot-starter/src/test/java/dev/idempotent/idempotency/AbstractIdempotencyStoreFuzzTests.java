@@ -17,6 +17,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 import dev.idempotent.test.InMemoryIdempotencyStore;
+import dev.idempotent.testing.ConcurrentRuns;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -55,7 +56,7 @@ public abstract class AbstractIdempotencyStoreFuzzTests {
 	@Test
 	void answersEachStepOfEveryHistoryAsTheModelDoes() throws InterruptedException {
 		AtomicInteger next = new AtomicInteger();
-		List<Integer> played = Race.of(THREADS, (runner) -> {
+		List<Integer> played = ConcurrentRuns.of(THREADS, (runner) -> {
 			int count = 0;
 			for (int i = next.getAndIncrement(); i < HISTORIES; i = next.getAndIncrement()) {
 				new History(FIRST_SEED + i, store(), this::forget).play();
@@ -71,7 +72,7 @@ public abstract class AbstractIdempotencyStoreFuzzTests {
 		for (int i = 0; i < Math.max(10, HISTORIES / 10); i++) {
 			int seed = FIRST_SEED + i;
 			List<FoughtOverKey> keys = Stream.generate(() -> new FoughtOverKey(store())).limit(KEYS).toList();
-			Race.of(THREADS, (runner) -> {
+			ConcurrentRuns.of(THREADS, (runner) -> {
 				Fighter fighter = new Fighter(store(), "token " + runner, seed * THREADS + runner);
 				for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 					fighter.attempt(keys.get(attempt % KEYS));

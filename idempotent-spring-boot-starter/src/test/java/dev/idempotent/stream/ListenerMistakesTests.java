@@ -46,7 +46,7 @@ class ListenerMistakesTests {
 			""")
 	void stopTheApplicationWithTheMethodAndAnAction(String listener, String mistake, String action)
 			throws ClassNotFoundException {
-		assertMistake(Class.forName(UnfitListeners.class.getName() + "$" + listener), mistake, action);
+		assertMistake(Class.forName(InvalidListeners.class.getName() + "$" + listener), mistake, action);
 	}
 
 	@Test
@@ -120,9 +120,9 @@ class ListenerMistakesTests {
 	 * Listeners that stop the application.
 	 */
 	@SuppressWarnings({ "UnusedMethod", "UnusedVariable" })
-	static final class UnfitListeners {
+	static final class InvalidListeners {
 
-		private UnfitListeners() {
+		private InvalidListeners() {
 		}
 
 		static class BlankStream {

@@ -142,11 +142,11 @@ class StreamOutageIntegrationTests {
 		TestStream other = new TestStream(redis.connect());
 		StringRedisTemplate template = new StringRedisTemplate(redis.connect());
 		template.opsForValue().set(other.name(), "of another type");
-		try (ConfigurableApplicationContext unfit = StreamApplication.start(OrderListener.class, redis, this.calls,
-				other.property())) {
+		try (ConfigurableApplicationContext misconfigured = StreamApplication.start(OrderListener.class, redis,
+				this.calls, other.property())) {
 			await().until(() -> output.getOut().contains("Redis rejects the commands for the group"));
 			assertThat(output).doesNotContain("Redis is unavailable").contains("WRONGTYPE");
-			assertThat(unfit.getBean(RedisStreamListenerContainer.class).unreachableFor()).isNull();
+			assertThat(misconfigured.getBean(RedisStreamListenerContainer.class).unreachableFor()).isNull();
 			template.delete(other.name());
 			await().until(() -> output.getOut().contains("Redis accepts the commands for the group"));
 			assertThat(output).containsOnlyOnce("Redis rejects the commands")

@@ -81,8 +81,8 @@ final class TestStream {
 	void countDeliveries(RecordId id, int deliveries) {
 		this.template.execute((RedisCallback<Object>) (connection) -> connection.scriptingCommands()
 			.eval("return redis.call('XCLAIM', KEYS[1], ARGV[1], 'dead', 0, ARGV[2], 'RETRYCOUNT', ARGV[3], 'JUSTID')"
-				.getBytes(StandardCharsets.UTF_8), ReturnType.MULTI, 1, Entry.bytes(this.name), Entry.bytes(GROUP),
-					Entry.bytes(id.getValue()), Entry.bytes(deliveries)));
+				.getBytes(StandardCharsets.UTF_8), ReturnType.MULTI, 1, StreamEntry.bytes(this.name),
+					StreamEntry.bytes(GROUP), StreamEntry.bytes(id.getValue()), StreamEntry.bytes(deliveries)));
 	}
 
 	void destroyGroup() {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 
-import dev.idempotent.sample.crash.EventCheck.Flaw;
+import dev.idempotent.sample.crash.EventCheck.Violation;
 import dev.idempotent.sample.crash.EventReport.Figures;
 import dev.idempotent.sample.crash.EventTraces.Entry;
 import dev.idempotent.sample.crash.EventTraces.Fact;
@@ -29,7 +29,7 @@ final class EventAudit {
 
 	private final JdbcClient jdbc;
 
-	private final List<Flaw> flaws = new ArrayList<>();
+	private final List<Violation> violations = new ArrayList<>();
 
 	private Set<Fact> due = Set.of();
 
@@ -64,9 +64,8 @@ final class EventAudit {
 			Awaitility.await(kind).atMost(PATIENCE).ignoreExceptions().until(quiet);
 		}
 		catch (ConditionTimeoutException ex) {
-			this.flaws
-				.add(new Flaw(kind, "after %d s; %d events, %d of them with an error".formatted(PATIENCE.toSeconds(),
-						count("outbox_event"), count("outbox_event where last_error is not null"))));
+			this.violations.add(new Violation(kind, "after %d s; %d events, %d of them with an error".formatted(
+					PATIENCE.toSeconds(), count("outbox_event"), count("outbox_event where last_error is not null"))));
 		}
 	}
 
@@ -83,8 +82,8 @@ final class EventAudit {
 				.toList();
 			List<Notification> notifications = notifications();
 			EventTraces traces = new EventTraces(this.due, facts(), entries, notifications);
-			this.flaws.addAll(EventCheck.check(traces, this.site.redis().keepsStreams()));
-			return new EventReport(figures(traces), List.copyOf(this.flaws));
+			this.violations.addAll(EventCheck.check(traces, this.site.redis().keepsStreams()));
+			return new EventReport(figures(traces), List.copyOf(this.violations));
 		}
 	}
 
@@ -92,8 +91,9 @@ final class EventAudit {
 		this.jdbc.sql("select event_id, type, attempts, last_error from outbox_dead")
 			.query()
 			.listOfRows()
-			.forEach((row) -> this.flaws.add(new Flaw("dead event", row.toString())));
-		stream.dead().forEach((entry) -> this.flaws.add(new Flaw("dead-lettered by the consumer", entry.toString())));
+			.forEach((row) -> this.violations.add(new Violation("dead event", row.toString())));
+		stream.dead()
+			.forEach((entry) -> this.violations.add(new Violation("dead-lettered by the consumer", entry.toString())));
 	}
 
 	private Set<Fact> facts() {

@@ -21,7 +21,7 @@ final class EventCheck {
 
 	private final EventTraces traces;
 
-	private final List<Flaw> flaws = new ArrayList<>();
+	private final List<Violation> violations = new ArrayList<>();
 
 	private final Map<Fact, List<Entry>> published;
 
@@ -37,7 +37,7 @@ final class EventCheck {
 	 * Compares what was committed, published and consumed.
 	 * @param streamIsWhole whether the stream has every entry that was ever added
 	 */
-	static List<Flaw> check(EventTraces traces, boolean streamIsWhole) {
+	static List<Violation> check(EventTraces traces, boolean streamIsWhole) {
 		EventCheck check = new EventCheck(traces);
 		if (streamIsWhole) {
 			check.findLost();
@@ -45,7 +45,7 @@ final class EventCheck {
 		check.findThoseOfNothing();
 		check.findSeveral();
 		check.findAltered();
-		return check.flaws;
+		return check.violations;
 	}
 
 	private void findLost() {
@@ -111,7 +111,7 @@ final class EventCheck {
 	}
 
 	private void add(String kind, String detail) {
-		this.flaws.add(new Flaw(kind, detail));
+		this.violations.add(new Violation(kind, detail));
 	}
 
 	private static Set<Fact> without(Set<Fact> some, Set<Fact> all) {
@@ -130,7 +130,7 @@ final class EventCheck {
 	 * @param kind which one
 	 * @param detail what was found
 	 */
-	record Flaw(String kind, String detail) {
+	record Violation(String kind, String detail) {
 
 	}
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.sample.crash.EventCheck.Flaw;
+import dev.idempotent.sample.crash.EventCheck.Violation;
 import dev.idempotent.sample.crash.EventTraces.Entry;
 import dev.idempotent.sample.crash.EventTraces.Fact;
 import dev.idempotent.sample.crash.EventTraces.Notification;
@@ -107,7 +107,7 @@ class EventCheckTests {
 		return EventCheck
 			.check(new EventTraces(this.committed, this.committed, this.entries, this.notifications), streamIsWhole)
 			.stream()
-			.map(Flaw::kind)
+			.map(Violation::kind)
 			.toList();
 	}
 

@@ -3,22 +3,22 @@ package dev.idempotent.sample.crash;
 import java.util.List;
 import java.util.stream.Collectors;
 
-import dev.idempotent.sample.crash.EventCheck.Flaw;
+import dev.idempotent.sample.crash.EventCheck.Violation;
 
 /**
  * The results about events since the site was opened.
  *
  * @param figures how many there were
- * @param flaws the broken promises
+ * @param violations the broken promises
  */
-record EventReport(Figures figures, List<Flaw> flaws) {
+record EventReport(Figures figures, List<Violation> violations) {
 
 	private static final int SHOWN_OF_A_KIND = 5;
 
 	static final EventReport NONE = new EventReport(new Figures(0, 0, 0, 0, 0, 0, 0, 0, 0), List.of());
 
 	boolean isClean() {
-		return this.flaws.isEmpty();
+		return this.violations.isEmpty();
 	}
 
 	/**
@@ -26,7 +26,7 @@ record EventReport(Figures figures, List<Flaw> flaws) {
 	 */
 	Tally violations() {
 		Tally tally = new Tally();
-		this.flaws.forEach((flaw) -> tally.count(flaw.kind()));
+		this.violations.forEach((violation) -> tally.count(violation.kind()));
 		return tally;
 	}
 
@@ -34,12 +34,12 @@ record EventReport(Figures figures, List<Flaw> flaws) {
 	 * The first broken promises of each kind, or nothing.
 	 */
 	String details() {
-		return this.flaws.stream()
-			.collect(Collectors.groupingBy(Flaw::kind))
+		return this.violations.stream()
+			.collect(Collectors.groupingBy(Violation::kind))
 			.values()
 			.stream()
-			.flatMap((flaws) -> flaws.stream().limit(SHOWN_OF_A_KIND))
-			.map((flaw) -> flaw.kind() + ": " + flaw.detail() + System.lineSeparator())
+			.flatMap((violations) -> violations.stream().limit(SHOWN_OF_A_KIND))
+			.map((violation) -> violation.kind() + ": " + violation.detail() + System.lineSeparator())
 			.collect(Collectors.joining());
 	}
 

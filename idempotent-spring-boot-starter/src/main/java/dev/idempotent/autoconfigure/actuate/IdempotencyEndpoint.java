@@ -346,7 +346,7 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 			String outcome, SecurityContext security) {
 		Map<String, Object> data = new LinkedHashMap<>();
 		if (before != null) {
-			Facts.of(before.deciding()).describe(data);
+			KeyDetails.of(before.deciding()).describe(data);
 		}
 		logger.info("An operator has requested to {} the key {} {}: {}", release ? "release" : "forget", key, data,
 				outcome);
@@ -422,13 +422,13 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 	 * @param store the key in the store in front of the database, if it differs
 	 * @param meaning what requests with this key get
 	 */
-	record KeyAnswer(String digest, String place, Facts key, @Nullable Facts store, String meaning) {
+	record KeyAnswer(String digest, String place, KeyDetails key, @Nullable KeyDetails store, String meaning) {
 
 		static KeyAnswer of(IdempotencyKey key, FoundKey found) {
 			KeyState inStore = (found.inDatabase() != null) ? found.inStore() : null;
 			boolean differs = inStore != null && inStore.state() != found.deciding().state();
 			return new KeyAnswer(key.digest(), (found.inDatabase() != null) ? "database" : "store",
-					Facts.of(found.deciding()), (differs && inStore != null) ? Facts.of(inStore) : null,
+					KeyDetails.of(found.deciding()), (differs && inStore != null) ? KeyDetails.of(inStore) : null,
 					meaning(found, differs));
 		}
 
@@ -504,13 +504,13 @@ final class IdempotencyEndpoint extends OperatorEndpoint {
 	 * @param operation what runs, or {@code null} if the work is done or it is unknown
 	 * @param instance the process that has claimed the key, or {@code null} likewise
 	 */
-	record Facts(StoredKey.State state, @Nullable String since, String remaining, @Nullable Guarantee guarantee,
+	record KeyDetails(StoredKey.State state, @Nullable String since, String remaining, @Nullable Guarantee guarantee,
 			@Nullable String traceId, @Nullable String operation, @Nullable String instance) {
 
-		static Facts of(KeyState key) {
+		static KeyDetails of(KeyState key) {
 			RunOrigin origin = key.origin();
 			RunDescription run = key.run();
-			return new Facts(key.state(), (origin != null) ? origin.since().toString() : null,
+			return new KeyDetails(key.state(), (origin != null) ? origin.since().toString() : null,
 					key.remaining().toString(), (origin != null) ? origin.guarantee() : null,
 					(origin != null) ? origin.traceId() : null, (run != null) ? run.operation() : null,
 					(run != null) ? run.instance() : null);

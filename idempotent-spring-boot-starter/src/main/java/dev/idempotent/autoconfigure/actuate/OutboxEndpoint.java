@@ -25,6 +25,7 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.outbox.jdbc.EventRow;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
@@ -33,7 +34,6 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Position;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
-import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -225,20 +225,20 @@ final class OutboxEndpoint extends OperatorEndpoint {
 		}
 		UUID id = idAlone(filter);
 		String table = (state != null) ? state : "";
-		ReadEvent read = read(table, id, after);
+		EventRow read = read(table, id, after);
 		if (read == null) {
 			throw absent("No event with this id is in this state, or it is not among the first rows",
 					"Look it up with GET /actuator/outbox/{state}, and specify the 'after' of the page that lists it");
 		}
-		if (read.unreadable() != null) {
-			throw conflict(read.unreadable(), "Correct the cause: the event cannot be delivered either");
+		if (read.problem() != null) {
+			throw conflict(read.problem(), "Correct the cause: the event cannot be delivered either");
 		}
 		audit(this.publisher, security, "OUTBOX_PAYLOAD_READ",
 				Map.of("id", id.toString(), "state", table, "row", read.event().sequence(), "outcome", "DONE"));
 		return content(read.event());
 	}
 
-	private @Nullable ReadEvent read(String state, UUID id, @Nullable String after) {
+	private @Nullable EventRow read(String state, UUID id, @Nullable String after) {
 		return switch (state) {
 			case "pending", "waiting", "blocked" -> this.operations.readPending(id, position(after));
 			case "delayed" -> this.operations.readDelayed(id, position(after));

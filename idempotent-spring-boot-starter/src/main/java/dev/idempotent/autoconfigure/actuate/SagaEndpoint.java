@@ -20,6 +20,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SignalResult;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.HaltReason;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
@@ -222,7 +223,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 			@Nullable String limit) {
 		Page page = page(status(status), stated("name", name), after, limit(limit));
 		Map<String, @Nullable Object> answer = new LinkedHashMap<>();
-		answer.put("sagas", page.sagas().stream().map(Facts::of).toList());
+		answer.put("sagas", page.sagas().stream().map(SagaDetails::of).toList());
 		answer.put("next", page.next());
 		return answer;
 	}
@@ -622,12 +623,15 @@ final class SagaEndpoint extends OperatorEndpoint {
 	 * {@code null}
 	 * @param steps the recorded steps and waits, in the order in which they began
 	 * @param meaning what the status means
+	 * @param action what to do about the reason for which it was halted, or {@code null}
 	 */
-	record Answer(Facts saga, @Nullable String haltedStep, List<Step> steps, String meaning) {
+	record Answer(SagaDetails saga, @Nullable String haltedStep, List<Step> steps, String meaning,
+			@Nullable String action) {
 
 		static Answer of(OperatedSaga saga) {
-			return new Answer(Facts.of(saga), saga.haltedStep(),
-					saga.steps().stream().map((step) -> Step.of(saga, step)).toList(), meaning(saga));
+			return new Answer(SagaDetails.of(saga), saga.haltedStep(),
+					saga.steps().stream().map((step) -> Step.of(saga, step)).toList(), meaning(saga),
+					(saga.status() == SagaStatus.HALTED) ? HaltReason.of(saga.haltReason()).action() : null);
 		}
 
 		private static String meaning(OperatedSaga saga) {
@@ -673,7 +677,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 	 * @param waitsFor the name of the signal or the sleep for which it waits, or
 	 * {@code null}
 	 */
-	record Facts(String id, String name, SagaStatus status, @Nullable String reason, @Nullable String undoReason,
+	record SagaDetails(String id, String name, SagaStatus status, @Nullable String reason, @Nullable String undoReason,
 			int attempts, String createdAt, String deadline, @Nullable String owner, @Nullable String dueIn,
 			@Nullable SagaStatus haltedIn, @Nullable String haltedAt, @Nullable String waitsFor) {
 
@@ -681,8 +685,8 @@ final class SagaEndpoint extends OperatorEndpoint {
 		 * A saga that is started in the background has no owner yet, only the process
 		 * that has stored it.
 		 */
-		static Facts of(OperatedSaga saga) {
-			return new Facts(saga.id().digest(), saga.name(), saga.status(),
+		static SagaDetails of(OperatedSaga saga) {
+			return new SagaDetails(saga.id().digest(), saga.name(), saga.status(),
 					(saga.haltReason() != null) ? saga.haltReason() : saga.reason(), saga.reason(), saga.attempts(),
 					saga.createdAt().toString(), saga.deadline().toString(),
 					(saga.status() != SagaStatus.STARTED) ? saga.process() : null, text(saga.dueIn()), saga.haltedIn(),

@@ -1,14 +1,16 @@
 package dev.idempotent.idempotency.client;
 
 import java.io.IOException;
+import java.net.URI;
 import java.util.Arrays;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
 import org.springframework.web.client.RestClientException;
 import org.springframework.web.client.RestClientResponseException;
 
@@ -18,13 +20,11 @@ import org.springframework.web.client.RestClientResponseException;
 public final class CallFailure {
 
 	/**
-	 * A type that is short enough for operators.
+	 * A type that is short enough for operators, and contains no data.
 	 */
-	private static final Pattern TYPE = Pattern.compile("\"type\"\\s*+:\\s*+\"([\\w.~:/#=+-]{1,200}+)\"");
+	private static final Pattern TYPE = Pattern.compile("[\\w.~:/#=+-]{1,200}");
 
-	private static final Pattern DETAIL = Pattern.compile("\"detail\"\\s*+:\\s*+\"([^\"\\\\]{1,500}+)");
-
-	private static final Pattern TITLE = Pattern.compile("\"title\"\\s*+:\\s*+\"([^\"\\\\]{1,500}+)");
+	private static final URI NO_TYPE = URI.create("about:blank");
 
 	private static final List<String> CLIENTS = List.of("org.springframework.web.client.", "jdk.internal.net.http.",
 			"sun.net.www.protocol.http", "org.apache.hc.", "okhttp3.");
@@ -78,8 +78,11 @@ public final class CallFailure {
 		if (response == null) {
 			return null;
 		}
-		Matcher type = TYPE.matcher(problemOf(response));
-		return response.getStatusCode().value() + (type.find() ? " " + type.group(1) : "");
+		ProblemDetail problem = problemOf(response);
+		URI type = (problem != null) ? problem.getType() : null;
+		return response.getStatusCode().value()
+				+ ((type != null && !type.equals(NO_TYPE) && TYPE.matcher(type.toString()).matches()) ? " " + type
+						: "");
 	}
 
 	/**
@@ -91,25 +94,31 @@ public final class CallFailure {
 	 */
 	public static @Nullable String wordsOf(Throwable failure) {
 		RestClientResponseException response = cause(failure, RestClientResponseException.class);
-		String problem = (response != null) ? problemOf(response) : "";
-		for (Pattern part : List.of(DETAIL, TITLE)) {
-			Matcher words = part.matcher(problem);
-			if (words.find()) {
-				return words.group(1);
-			}
-		}
-		return null;
+		ProblemDetail problem = (response != null) ? problemOf(response) : null;
+		return (problem == null) ? null
+				: Stream.of(problem.getDetail(), problem.getTitle())
+					.filter((words) -> words != null && !words.isBlank())
+					.findFirst()
+					.orElse(null);
 	}
 
 	/**
-	 * Returns the body of a problem detail. Other bodies may repeat what the request
-	 * contained.
+	 * Reads a problem detail. Other bodies may repeat what the request contained.
+	 * @return {@code null} if the response has none, or one that its client cannot read
 	 */
-	private static String problemOf(RestClientResponseException response) {
+	private static @Nullable ProblemDetail problemOf(RestClientResponseException response) {
 		HttpHeaders headers = response.getResponseHeaders();
 		String type = (headers != null) ? headers.getFirst(HttpHeaders.CONTENT_TYPE) : null;
-		return (type != null && type.regionMatches(true, 0, MediaType.APPLICATION_PROBLEM_JSON_VALUE, 0,
-				MediaType.APPLICATION_PROBLEM_JSON_VALUE.length())) ? response.getResponseBodyAsString() : "";
+		if (type == null || !type.regionMatches(true, 0, MediaType.APPLICATION_PROBLEM_JSON_VALUE, 0,
+				MediaType.APPLICATION_PROBLEM_JSON_VALUE.length())) {
+			return null;
+		}
+		try {
+			return response.getResponseBodyAs(ProblemDetail.class);
+		}
+		catch (RuntimeException ex) {
+			return null;
+		}
 	}
 
 	private static <T extends Throwable> @Nullable T cause(Throwable failure, Class<T> type) {

@@ -172,18 +172,18 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private static void requireRecording(IdempotencyKey key) {
 		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-			throw unfit(key, "a read-only transaction, which cannot record it");
+			throw refusal(key, "a read-only transaction, which cannot record it");
 		}
 		ObservedTransaction transaction = ObservedTransaction.current();
 		if (transaction == null || transaction.isCommitted()) {
-			throw unfit(key, "a transaction that has already been committed (by a listener after the commit)");
+			throw refusal(key, "a transaction that has already been committed (by a listener after the commit)");
 		}
 		if (transaction.isCompleting()) {
-			throw unfit(key, "a transaction that is about to end (by its beforeCompletion callback)");
+			throw refusal(key, "a transaction that is about to end (by its beforeCompletion callback)");
 		}
 	}
 
-	private static IdempotencyStoreException unfit(IdempotencyKey key, String transaction) {
+	private static IdempotencyStoreException refusal(IdempotencyKey key, String transaction) {
 		return new IdempotencyStoreException("Key " + key + " cannot be claimed: its work under Guarantee.TRANSACTION "
 				+ "is called in " + transaction + ". Let the work begin its own transaction "
 				+ "(Propagation.REQUIRES_NEW), or use Guarantee.LEASE", null);
@@ -213,11 +213,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			requireRecording(key);
 		}
 		if (!inTest && joined && TransactionGuard.isOuter(this.dataSource)) {
-			throw unfit(key, "a transaction of another manager within the one that it would join, "
+			throw refusal(key, "a transaction of another manager within the one that it would join, "
 					+ "which can commit without it");
 		}
 		if (!inTest && joined && TransactionGuard.takesOver(this.manager, this.dataSource)) {
-			throw unfit(key, "a transaction of another manager on the same DataSource, "
+			throw refusal(key, "a transaction of another manager on the same DataSource, "
 					+ "whose connection would be committed");
 		}
 		RecordTransaction transaction = new RecordTransaction(open(key, inTest), key, fingerprint, token, inTest);

@@ -3,6 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,22 +38,28 @@ final class EventInsert {
 
 	private final String row;
 
+	private final @Nullable Instant now;
+
 	/**
 	 * Creates an insert.
-	 * @param delayed whether each row has the milliseconds until it is due
+	 * @param now the time from which each row has the milliseconds until it is due, or
+	 * {@code null} if the rows are due at once
 	 */
-	EventInsert(OutboxDialect dialect, String table, boolean delayed) {
+	EventInsert(OutboxDialect dialect, String table, @Nullable Instant now) {
 		this.dialect = dialect;
 		this.table = table;
-		this.into = "insert into " + table + " (lane, " + EventRow.COLUMNS + (delayed ? ", due_at" : "") + ") values ";
-		this.row = "(?, " + EventRow.PARAMETERS + (delayed ? ", " + dialect.database().millisFromNow() : "") + ")";
+		this.into = "insert into " + table + " (lane, " + EventRow.COLUMNS + ((now != null) ? ", due_at" : "")
+				+ ") values ";
+		this.row = "(?, " + EventRow.PARAMETERS + ((now != null) ? ", " + dialect.database().millisFromNow() : "")
+				+ ")";
+		this.now = now;
 	}
 
 	/**
 	 * Inserts events in their order.
 	 * @return their row ids, in the same order
 	 */
-	List<Long> insert(Connection connection, List<NewRow> rows) {
+	List<Long> insert(Connection connection, List<NewEvent> rows) {
 		List<Long> ids = new ArrayList<>(rows.size());
 		int from = 0;
 		while (from < rows.size()) {
@@ -70,7 +77,7 @@ final class EventInsert {
 	 * Returns the end of the statement that begins with an event and has at least that
 	 * one.
 	 */
-	private static int end(List<NewRow> rows, int from) {
+	private static int end(List<NewEvent> rows, int from) {
 		int to = from + 1;
 		long left = BYTES - bytes(rows.get(from).event());
 		while (to < rows.size() && to - from < ROWS && bytes(rows.get(to).event()) <= left) {
@@ -93,21 +100,21 @@ final class EventInsert {
 		return 2L * event.payload().length + 4 * characters;
 	}
 
-	private List<Long> insertChunk(Connection connection, List<NewRow> rows) {
+	private List<Long> insertChunk(Connection connection, List<NewEvent> rows) {
 		String sql = this.into + (this.row + ", ").repeat(rows.size() - 1) + this.row;
 		try (PreparedStatement statement = connection.prepareStatement(sql, this.dialect.generatedColumns())) {
 			List<@Nullable Object> parameters = new ArrayList<>();
-			for (NewRow each : rows) {
+			for (NewEvent each : rows) {
 				parameters.add(each.lane());
 				EventRow.addTo(parameters, each.event(), this.dialect.database());
-				if (each.delayMillis() > 0) {
-					parameters.add(each.delayMillis());
+				if (this.now != null) {
+					parameters.add(each.delayMillis(this.now));
 				}
 			}
 			Statements.bind(statement, parameters);
 			statement.executeUpdate();
 			Map<UUID, Long> ids = this.dialect.insertedRows(connection, statement, this.table,
-					rows.stream().map(NewRow::event).toList());
+					rows.stream().map(NewEvent::event).toList());
 			return rows.stream().map((each) -> known(ids.get(each.event().id()))).toList();
 		}
 		catch (SQLException ex) {
@@ -121,28 +128,6 @@ final class EventInsert {
 					"The database inserted an event without returning its row; is there a trigger on the table?");
 		}
 		return id;
-	}
-
-	/**
-	 * A row to insert.
-	 *
-	 * @param event as it is stored
-	 * @param ordered whether the events of its key share its lane
-	 * @param delayMillis until it is due; 0 for an event without a delay
-	 */
-	record NewRow(long lane, SerializedEvent event, boolean ordered, long delayMillis) {
-
-		/**
-		 * The size of the payload and the headers.
-		 */
-		long bytes() {
-			long bytes = this.event.payload().length;
-			for (Map.Entry<String, String> header : this.event.storedHeaders().entrySet()) {
-				bytes += header.getKey().length() + header.getValue().length();
-			}
-			return bytes;
-		}
-
 	}
 
 }

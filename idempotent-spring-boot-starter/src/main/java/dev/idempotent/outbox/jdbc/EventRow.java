@@ -24,7 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param unreadable the outcome of an event that cannot be delivered, or {@code null} if
  * it can
  */
-record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
+public record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 
 	private static final String WITHOUT_CONTENT = "event_id, topic, event_key, type, content_type, ";
 
@@ -41,6 +41,15 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 
 	private static final ObjectReader strings = json.readerFor(new TypeReference<LinkedHashMap<String, String>>() {
 	});
+
+	/**
+	 * Why the event cannot be delivered.
+	 * @return a sentence for operators, or {@code null} if it can
+	 */
+	public @Nullable String problem() {
+		return (this.unreadable instanceof Outcome.Reject reject) ? reject.reason()
+				: (this.unreadable instanceof Outcome.Retry retry) ? retry.reason() : null;
+	}
 
 	/**
 	 * Returns {@link #COLUMNS}, without the content of rows with more attempts than a

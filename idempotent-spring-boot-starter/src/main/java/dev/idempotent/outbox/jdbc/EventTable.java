@@ -21,7 +21,6 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
-import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
 import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
@@ -110,16 +109,16 @@ public class EventTable {
 	public List<Row> append(List<NewEvent> events) {
 		List<SerializedEvent> stored = this.encryption.encrypt(events.stream().map(NewEvent::event).toList());
 		Instant now = Instant.now();
-		List<NewRow> due = new ArrayList<>();
-		List<NewRow> delayed = new ArrayList<>();
+		List<NewEvent> due = new ArrayList<>();
+		List<NewEvent> delayed = new ArrayList<>();
 		for (int i = 0; i < stored.size(); i++) {
-			NewRow row = row(events.get(i), stored.get(i), now);
-			((row.delayMillis() > 0) ? delayed : due).add(row);
+			NewEvent event = events.get(i).with(stored.get(i));
+			((event.delayMillis(now) > 0) ? delayed : due).add(event);
 		}
 		return inserting((connection) -> {
 			OutboxDialect dialect = this.database.dialect(connection);
-			new EventInsert(dialect, this.tables.delayed(), true).insert(connection, delayed);
-			List<Long> ids = new EventInsert(dialect, this.tables.event(), false).insert(connection, due);
+			new EventInsert(dialect, this.tables.delayed(), now).insert(connection, delayed);
+			List<Long> ids = new EventInsert(dialect, this.tables.event(), null).insert(connection, due);
 			List<Row> rows = new ArrayList<>();
 			for (int i = 0; i < ids.size(); i++) {
 				rows.add(appended(due.get(i), ids.get(i)));
@@ -128,19 +127,11 @@ public class EventTable {
 		});
 	}
 
-	private static NewRow row(NewEvent event, SerializedEvent stored, Instant now) {
-		long lane = LaneHash.of(stored.topic(), event.ordered() ? stored.key() : null);
-		boolean delayed = !event.ordered() && event.availableAt() != null && event.availableAt().isAfter(now);
-		// In whole milliseconds, because the database would drop a part of one.
-		return new NewRow(lane, stored, event.ordered(),
-				delayed ? Duration.between(now, event.availableAt()).plusNanos(999_999).toMillis() : 0);
-	}
-
-	private static Row appended(NewRow row, long id) {
-		String topic = row.event().topic();
-		QueuedEvent alone = (row.ordered() && row.event().key() != null) ? null
-				: new QueuedEvent(row.lane(), id, 0, topic, null, row.bytes(), true, false, true, false, null);
-		return new Row(row.lane(), id, topic, alone);
+	private static Row appended(NewEvent event, long id) {
+		String topic = event.event().topic();
+		QueuedEvent alone = (event.ordered() && event.event().key() != null) ? null
+				: new QueuedEvent(event.lane(), id, 0, topic, null, event.bytes(), true, false, true, false, null);
+		return new Row(event.lane(), id, topic, alone);
 	}
 
 	private <T> T inserting(Function<Connection, T> insert) {
@@ -156,13 +147,13 @@ public class EventTable {
 	/**
 	 * Reads the first rows of lanes, each lane in one snapshot, which shows committed
 	 * rows only.
-	 * @param looks each lane once, in any order
+	 * @param lanes each lane once, in any order
 	 * @param limit how many rows of each lane
 	 * @return in the order of lanes and rows
 	 */
-	public List<QueuedEvent> heads(List<LaneQuery> looks, int limit) {
+	public List<QueuedEvent> heads(List<LaneQuery> lanes, int limit) {
 		List<QueuedEvent> heads = new ArrayList<>(
-				this.database.query((connection) -> this.database.dialect(connection).heads(connection, looks, limit)));
+				this.database.query((connection) -> this.database.dialect(connection).heads(connection, lanes, limit)));
 		heads.sort(Comparator.comparingLong(QueuedEvent::lane).thenComparingLong(QueuedEvent::id));
 		return heads;
 	}
@@ -295,7 +286,7 @@ public class EventTable {
 			return this.database.runOnce((connection) -> this.database.dialect(connection).detectsLocks(connection));
 		}
 		catch (DataAccessException ex) {
-			if (Statements.isPassing(ex)) {
+			if (Statements.isTransient(ex)) {
 				throw ex;
 			}
 			logger.info("Events of handlers are claimed before they are handled, which takes longer: {}",
@@ -564,18 +555,6 @@ public class EventTable {
 
 	private static List<Failure> sorted(List<Failure> failures) {
 		return failures.stream().sorted(Comparator.comparing(Failure::claim, ORDER)).toList();
-	}
-
-	/**
-	 * An event to append, as it is collected in a transaction.
-	 *
-	 * @param event without a row yet
-	 * @param ordered whether it is delivered after the earlier events of its topic and
-	 * key
-	 * @param availableAt when to deliver an unordered event at the earliest, or
-	 * {@code null} for as soon as possible
-	 */
-	public record NewEvent(SerializedEvent event, boolean ordered, @Nullable Instant availableAt) {
 	}
 
 	/**

@@ -221,8 +221,8 @@ abstract class OutboxDialect {
 	/**
 	 * Reads the first rows of lanes.
 	 */
-	List<QueuedEvent> heads(Connection connection, List<LaneQuery> looks, int limit) {
-		return union(connection, looks, selectHeads("?", "?", limit), (look) -> List.of(look.lane(), look.above()),
+	List<QueuedEvent> heads(Connection connection, List<LaneQuery> lanes, int limit) {
+		return union(connection, lanes, selectHeads("?", "?", limit), (query) -> List.of(query.lane(), query.above()),
 				(row, number) -> head(row, null));
 	}
 

@@ -18,8 +18,6 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
-import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
@@ -134,7 +132,7 @@ public final class OutboxOperations implements TopicControl {
 	 * @return the first event of this id, or {@code null} if it is not among the rows
 	 * that were examined
 	 */
-	public @Nullable ReadEvent readPending(UUID id, @Nullable Position after) {
+	public @Nullable EventRow readPending(UUID id, @Nullable Position after) {
 		return read(pendingRows(), this.tables.event() + " where lane = %1$d and id = %2$d", id, after);
 	}
 
@@ -145,7 +143,7 @@ public final class OutboxOperations implements TopicControl {
 	 * @return the first event of this id, or {@code null} if it is not among the rows
 	 * that were examined
 	 */
-	public @Nullable ReadEvent readDelayed(UUID id, @Nullable Position after) {
+	public @Nullable EventRow readDelayed(UUID id, @Nullable Position after) {
 		return read(delayedRows(), this.tables.delayed() + " where id = %2$d", id, after);
 	}
 
@@ -156,14 +154,14 @@ public final class OutboxOperations implements TopicControl {
 	 * @return the first event of this id, or {@code null} if it is not among the rows
 	 * that were examined
 	 */
-	public @Nullable ReadEvent readDead(UUID id, long after) {
+	public @Nullable EventRow readDead(UUID id, long after) {
 		String rows = "select 0 as lane, id, event_id, type, topic, event_key, attempts, created_at, died_at as due_at, "
 				+ "last_error, octet_length(payload) as bytes from " + this.tables.dead()
 				+ " where id > %2$d order by id";
 		return read(rows, this.tables.dead() + " where id = %2$d", id, new Position(false, 0, after));
 	}
 
-	private @Nullable ReadEvent read(String rows, String row, UUID id, @Nullable Position after) {
+	private @Nullable EventRow read(String rows, String row, UUID id, @Nullable Position after) {
 		List<ListedEvent> found = search(rows, id, after).events();
 		if (found.isEmpty()) {
 			return null;
@@ -174,7 +172,7 @@ public final class OutboxOperations implements TopicControl {
 		List<EventRow> stored = this.database.query(
 				(connection) -> Statements.query(connection, sql, List.of(), (result, number) -> EventRow.of(result)));
 		// Without a connection: a cipher may need time, or one of its own.
-		return stored.isEmpty() ? null : ReadEvent.of(this.encryption.decrypt(stored.get(0)));
+		return stored.isEmpty() ? null : this.encryption.decrypt(stored.get(0));
 	}
 
 	/**
@@ -549,23 +547,6 @@ public final class OutboxOperations implements TopicControl {
 	public record ListedEvent(@JsonIgnore Position position, long row, String id, String type, String topic,
 			boolean ordered, int attempts, Duration age, @Nullable Duration availableIn, boolean leased,
 			@Nullable String lastError, long payloadBytes) {
-	}
-
-	/**
-	 * An event with its payload.
-	 *
-	 * @param event the event, whose payload is decrypted if it can be read
-	 * @param unreadable why the payload cannot be read, as a sentence for operators, or
-	 * {@code null} if it can
-	 */
-	public record ReadEvent(SerializedEvent event, @Nullable String unreadable) {
-
-		static ReadEvent of(EventRow row) {
-			String reason = (row.unreadable() instanceof Outcome.Reject reject) ? reject.reason()
-					: (row.unreadable() instanceof Outcome.Retry retry) ? retry.reason() : null;
-			return new ReadEvent(row.event(), reason);
-		}
-
 	}
 
 	/**

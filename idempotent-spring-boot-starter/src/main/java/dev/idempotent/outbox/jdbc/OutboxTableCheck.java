@@ -110,7 +110,7 @@ public final class OutboxTableCheck {
 			this.database.runOnce(this::rehearse);
 		}
 		catch (DataAccessException ex) {
-			if (Statements.isPassing(ex)) {
+			if (Statements.isTransient(ex)) {
 				throw ex;
 			}
 			throw new IdempotentConfigurationException(

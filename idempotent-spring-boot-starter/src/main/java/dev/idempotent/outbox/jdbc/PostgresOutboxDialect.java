@@ -252,8 +252,8 @@ final class PostgresOutboxDialect extends OutboxDialect {
 	}
 
 	@Override
-	List<QueuedEvent> heads(Connection connection, List<LaneQuery> looks, int limit) {
-		List<Long[]> rows = List.of(longs(looks, LaneQuery::lane), longs(looks, LaneQuery::above));
+	List<QueuedEvent> heads(Connection connection, List<LaneQuery> lanes, int limit) {
+		List<Long[]> rows = List.of(longs(lanes, LaneQuery::lane), longs(lanes, LaneQuery::above));
 		return execute(connection,
 				"select h.*, (select " + database().epoch(tables().event()) + ") as epoch from " + rows(rows)
 						+ " w(lane, above) cross join lateral (" + selectHeads("w.lane", "w.above", limit) + ") h",

@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.util.List;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,18 @@ public record QueuedEvent(long lane, long id, int attempts, String topic, @Nulla
 	 */
 	public List<Long> place() {
 		return List.of(this.lane, this.id);
+	}
+
+	/**
+	 * Whether no row can be between this one and another one that a search behind this
+	 * one has found. Another key of the lane may have an earlier row that committed
+	 * later. In another epoch of the table, ids may have started again.
+	 * @param next the row that was found
+	 * @return whether it is the next one of the lane
+	 */
+	public boolean isFollowedBy(QueuedEvent next) {
+		return next.id > this.id && next.topic.equals(this.topic) && Objects.equals(next.key, this.key)
+				&& Objects.equals(next.epoch, this.epoch);
 	}
 
 }

@@ -53,7 +53,7 @@ final class CircuitBreakers {
 
 	private final PausedTopics paused;
 
-	private final LaneQueue wakes;
+	private final LaneQueue queue;
 
 	private final Runnable onRecovery;
 
@@ -70,13 +70,13 @@ final class CircuitBreakers {
 	/**
 	 * Creates closed circuits.
 	 * @param publisher the prefix, or the topic of a handler
-	 * @param wakes get the lanes that were kept when their topic is available again
+	 * @param queue gets the lanes that were kept when their topic is available again
 	 * @param onRecovery called when there may be other events that can be sent again
 	 */
-	CircuitBreakers(String publisher, PausedTopics paused, LaneQueue wakes, Runnable onRecovery) {
+	CircuitBreakers(String publisher, PausedTopics paused, LaneQueue queue, Runnable onRecovery) {
 		this.publisher = publisher;
 		this.paused = paused;
-		this.wakes = wakes;
+		this.queue = queue;
 		this.onRecovery = onRecovery;
 		boolean handler = publisher.startsWith(OutboxTopics.HANDLERS + ":");
 		this.whole = new Circuit(publisher, (handler ? "The handler of " : "The publisher of ") + publisher);
@@ -132,16 +132,16 @@ final class CircuitBreakers {
 	 * Keeps a lane to probe its topic with, unless the topic is available.
 	 * @return whether the topic is unavailable
 	 */
-	synchronized boolean keep(LaneSignal wake) {
-		if (isAvailable(wake.topic())) {
+	synchronized boolean keep(LaneSignal signal) {
+		if (isAvailable(signal.topic())) {
 			return false;
 		}
-		Circuit topic = this.topics.get(wake.topic());
+		Circuit topic = this.topics.get(signal.topic());
 		if (topic == null && this.topics.size() < MAX_TOPICS) {
-			topic = destination(wake.topic());
+			topic = destination(signal.topic());
 		}
 		if (topic != null && topic.lanes.size() < MAX_LANES) {
-			topic.lanes.putIfAbsent(wake.lane(), wake);
+			topic.lanes.putIfAbsent(signal.lane(), signal);
 			topic.endIdle();
 			this.whole.endIdle();
 			notifyAll();
@@ -333,7 +333,7 @@ final class CircuitBreakers {
 		this.topics.values().removeIf((topic) -> {
 			boolean available = !this.whole.isOpen() && !topic.isOpen();
 			if (available) {
-				topic.lanes.values().forEach((wake) -> this.wakes.add(wake.fromStart()));
+				topic.lanes.values().forEach((signal) -> this.queue.add(signal.fromStart()));
 			}
 			return available;
 		});

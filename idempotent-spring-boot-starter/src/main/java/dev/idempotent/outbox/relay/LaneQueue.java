@@ -39,17 +39,17 @@ final class LaneQueue {
 	}
 
 	/**
-	 * Adds a lane, unless the set is full.
-	 * @return whether the set has it
+	 * Adds a lane, unless the queue is full.
+	 * @return whether the queue has it
 	 */
-	boolean add(LaneSignal wake) {
+	boolean add(LaneSignal signal) {
 		this.lock.lock();
 		try {
-			LaneSignal present = this.lanes.get(wake.lane());
+			LaneSignal present = this.lanes.get(signal.lane());
 			if (present == null && this.lanes.size() >= this.capacity) {
 				return false;
 			}
-			this.lanes.put(wake.lane(), (present != null) ? present.and(wake) : wake);
+			this.lanes.put(signal.lane(), (present != null) ? present.and(signal) : signal);
 			this.filled.signal();
 			return true;
 		}
@@ -108,7 +108,7 @@ final class LaneQueue {
 	}
 
 	/**
-	 * Waits until at least half of the set is free, while lanes are taken.
+	 * Waits until at least half of the queue is free, while lanes are taken.
 	 * @param patience how long to wait; a tenth of it if nothing is taken
 	 * @return whether half of it is free
 	 */

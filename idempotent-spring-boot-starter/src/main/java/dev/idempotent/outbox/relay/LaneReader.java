@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 
 import dev.idempotent.outbox.jdbc.EventTable;
@@ -23,14 +22,14 @@ final class LaneReader {
 
 	private final EventTable table;
 
-	private final Map<Long, LastDelivered> lastDelivered;
+	private final Map<Long, QueuedEvent> lastDelivered;
 
 	LaneReader(EventTable table, int remembered) {
 		this.table = table;
 		this.lastDelivered = new LinkedHashMap<>(16, 0.75F, true) {
 
 			@Override
-			protected boolean removeEldestEntry(Map.Entry<Long, LastDelivered> eldest) {
+			protected boolean removeEldestEntry(Map.Entry<Long, QueuedEvent> eldest) {
 				return size() > remembered;
 			}
 
@@ -45,7 +44,7 @@ final class LaneReader {
 	 * @return the rows of each lane, at least one, in the order of lanes
 	 */
 	Collection<List<QueuedEvent>> read(Map<Long, LaneSignal> lanes, int limit) {
-		Map<Long, LastDelivered> behind = behind(lanes);
+		Map<Long, QueuedEvent> behind = behind(lanes);
 		Map<Long, List<QueuedEvent>> first = new TreeMap<>();
 		List<LaneQuery> queries = new ArrayList<>();
 		lanes.forEach((lane, signal) -> {
@@ -53,9 +52,8 @@ final class LaneReader {
 				first.put(lane, List.of(signal.alone()));
 				return;
 			}
-			LastDelivered delivered = behind.get(lane);
-			queries
-				.add(new LaneQuery(lane, (delivered != null) ? Math.min(signal.row() - 1, delivered.row().id()) : 0));
+			QueuedEvent delivered = behind.get(lane);
+			queries.add(new LaneQuery(lane, (delivered != null) ? Math.min(signal.row() - 1, delivered.id()) : 0));
 		});
 		if (!queries.isEmpty()) {
 			first.putAll(byLane(this.table.heads(queries, limit)));
@@ -78,11 +76,11 @@ final class LaneReader {
 		return first.values();
 	}
 
-	private Map<Long, LastDelivered> behind(Map<Long, LaneSignal> lanes) {
-		Map<Long, LastDelivered> behind = new HashMap<>();
+	private Map<Long, QueuedEvent> behind(Map<Long, LaneSignal> lanes) {
+		Map<Long, QueuedEvent> behind = new HashMap<>();
 		synchronized (this.lastDelivered) {
 			lanes.forEach((lane, signal) -> {
-				LastDelivered delivered = this.lastDelivered.get(lane);
+				QueuedEvent delivered = this.lastDelivered.get(lane);
 				if (delivered != null && signal.row() > 0) {
 					behind.put(lane, delivered);
 				}
@@ -102,25 +100,8 @@ final class LaneReader {
 	 */
 	void delivered(Collection<QueuedEvent> last) {
 		synchronized (this.lastDelivered) {
-			last.forEach((row) -> this.lastDelivered.put(row.lane(), new LastDelivered(row)));
+			last.forEach((row) -> this.lastDelivered.put(row.lane(), row));
 		}
-	}
-
-	/**
-	 * The last delivered row of a lane, as it was read.
-	 */
-	private record LastDelivered(QueuedEvent row) {
-
-		/**
-		 * Whether no row can be between a row that a search behind this one has found and
-		 * this one. Another key of the lane may have an earlier row that committed later.
-		 * In another epoch of the table, ids may have started again.
-		 */
-		boolean isFollowedBy(QueuedEvent next) {
-			return next.id() > this.row.id() && next.topic().equals(this.row.topic())
-					&& Objects.equals(next.key(), this.row.key()) && Objects.equals(next.epoch(), this.row.epoch());
-		}
-
 	}
 
 }

@@ -180,12 +180,12 @@ final class TableScanner {
 		Set<LaneWorkers> full = new HashSet<>();
 		for (Row row : chunk.due()) {
 			LaneWorkers workers = Objects.requireNonNull(LaneWorkers.of(row.topic(), this.workers));
-			LaneSignal wake = LaneSignal.of(row, 0);
-			if (workers.keepsBack(wake)) {
+			LaneSignal signal = LaneSignal.of(row, 0);
+			if (workers.keepsBack(signal)) {
 				this.pass.passOver(row);
 			}
 			else if (!full.contains(workers)) {
-				if (workers.wake(wake) || (workers.awaitRoom() && workers.wake(wake))) {
+				if (workers.wake(signal) || (workers.awaitRoom() && workers.wake(signal))) {
 					woken++;
 				}
 				else {

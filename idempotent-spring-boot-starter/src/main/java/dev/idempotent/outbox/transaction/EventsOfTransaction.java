@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.outbox.jdbc.NewEvent;
 import dev.idempotent.transaction.End;
 import dev.idempotent.transaction.ObservedTransaction;
 import dev.idempotent.transaction.PendingChanges;

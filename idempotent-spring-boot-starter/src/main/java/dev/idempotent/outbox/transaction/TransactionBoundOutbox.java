@@ -20,7 +20,7 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.outbox.jdbc.NewEvent;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 

@@ -23,9 +23,6 @@ final class CalledStep {
 
 	private static final Logger logger = LoggerFactory.getLogger(CalledStep.class);
 
-	private static final String NOT_REPEATED = ". It is called at most once, so it is not repeated. Find out at the "
-			+ "service whether it ";
-
 	/**
 	 * The beginning of what is recorded in place of a call.
 	 */
@@ -84,10 +81,9 @@ final class CalledStep {
 	void undo(JournalEntry entry) {
 		boolean cancelled = entry.kind() == StepKind.CANCELLED_CALL;
 		if (!cancelled && entry.isUnknown() && this.call.isAtMostOnce()) {
-			throw new RunAbortedError(Cause.HALT, "The outcome of the step '" + entry.name() + "' is unknown"
-					+ NOT_REPEATED
-					+ "has done the action. If it has, undo that by hand. Then skip the step, and retry the saga",
-					null);
+			throw new RunAbortedError(Cause.HALT, HaltReason.CALLED_AT_MOST_ONCE.text(
+					"The outcome of the step '" + entry.name() + "' is unknown",
+					"has done the action. If it has, undo that by hand. Then skip the step, and retry the saga"), null);
 		}
 		JournalEntry settled = (!cancelled && entry.isUnknown()) ? repeat(entry) : entry;
 		if (cancelled || settled.isDone()) {
@@ -111,7 +107,7 @@ final class CalledStep {
 				: "has done the action. If it has not, retry the saga: the action is called again. Otherwise abort the "
 						+ "saga" + ((entry.kind() == StepKind.CANCELLED_CALL) ? ", which cancels the action"
 								: ", and undo the action by hand");
-		throw new RunAbortedError(Cause.HALT, reason + NOT_REPEATED + advice, cause);
+		throw new RunAbortedError(Cause.HALT, HaltReason.CALLED_AT_MOST_ONCE.text(reason, advice), cause);
 	}
 
 	/**
@@ -202,12 +198,12 @@ final class CalledStep {
 			return this.run.done(entry, this.call.type(), value);
 		}
 		catch (SagaDefinition.UnreadableException ex) {
-			throw new RunAbortedError(Cause.HALT, "The result of the step '" + entry.name()
-					+ "' cannot be read back from JSON as " + this.call.type().getTypeName(), ex);
+			throw new RunAbortedError(Cause.HALT,
+					HaltReason.RESULT_NOT_READABLE.text(entry.name(), this.call.type().getTypeName()), ex);
 		}
 		catch (RuntimeException ex) {
 			throw new RunAbortedError(Cause.HALT,
-					"The result of the step '" + entry.name() + "' cannot be stored: " + ex.getClass().getName(), ex);
+					HaltReason.RESULT_NOT_WRITABLE.text(entry.name(), ex.getClass().getName()), ex);
 		}
 	}
 
@@ -222,11 +218,10 @@ final class CalledStep {
 		return switch (this.call.verdictOfAction(failure, this.failures.statusOf(failure), context, first,
 				repeatsCall)) {
 			case REFUSED -> entry.refused(reason);
-			case HALT -> throw new RunAbortedError(Cause.HALT,
-					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
-			case DONE, ALREADY_UNDONE, UNKNOWN ->
-				throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN, "The outcome of the step '"
-						+ entry.name() + "' is unknown: " + reason + advice(context, repeatsCall), failure));
+			case HALT ->
+				throw new RunAbortedError(Cause.HALT, HaltReason.KEY_REJECTED.text(entry.name(), reason), failure);
+			case DONE, ALREADY_UNDONE, UNKNOWN -> throw remembered(entry, context, new RunAbortedError(Cause.UNKNOWN,
+					HaltReason.OUTCOME_UNKNOWN.text(entry.name(), reason + advice(context, repeatsCall)), failure));
 		};
 	}
 
@@ -259,12 +254,10 @@ final class CalledStep {
 			@Nullable Throwable failure) {
 		if (!takesKey && this.failures.requiresObservedCalls() && !context.hasCalls()
 				&& (failure == null || this.failures.isOfCall(failure))) {
-			throw new RunAbortedError(Cause.HALT, "The step '" + entry.name() + "' has "
-					+ ((failure == null) ? "returned" : "failed with " + this.failures.describe(failure))
-					+ ", and no call was observed: if it has called a "
-					+ "service, then without a key and whatever the response was. Use a client with the "
-					+ "interceptor on the thread of the saga, or take the key and send it. Use runInTransaction "
-					+ "for work in the database. Look up what the call has done before you retry the saga", failure);
+			throw new RunAbortedError(Cause.HALT,
+					HaltReason.CALL_NOT_OBSERVED.text(entry.name(),
+							(failure == null) ? "returned" : "failed with " + this.failures.describe(failure)),
+					failure);
 		}
 	}
 
@@ -383,9 +376,10 @@ final class CalledStep {
 		}
 		throw remembered(entry.in(StepState.COMPENSATING), context,
 				new RunAbortedError((verdict == StepVerdict.UNKNOWN) ? Cause.UNKNOWN : Cause.HALT,
-						"The step '" + entry.name() + "' could not be undone: " + this.failures.describe(failure)
-								+ StepDefinition.adviceOnProof(context.calls().lastAnswer())
-								+ StepDefinition.adviceOn(context),
+						HaltReason.UNDO_FAILED.text(entry.name(),
+								this.failures.describe(failure)
+										+ StepDefinition.adviceOnProof(context.calls().lastAnswer())
+										+ StepDefinition.adviceOn(context)),
 						failure));
 	}
 
@@ -395,10 +389,7 @@ final class CalledStep {
 	private void requireRemembered(JournalEntry entry, Duration age) {
 		Duration retention = this.run.resources().settings().participantRetention();
 		if (age.compareTo(retention) > 0) {
-			throw new RunAbortedError(Cause.EXPIRED,
-					"The outcome of the step '" + entry.name() + "' is unknown, and its key is older than "
-							+ "idempotent.saga.participant-retention (" + retention + ")",
-					null);
+			throw new RunAbortedError(Cause.EXPIRED, HaltReason.KEY_EXPIRED.text(entry.name(), retention), null);
 		}
 	}
 

@@ -17,9 +17,13 @@ final class RunAbortedError extends Error {
 	private final Duration due;
 
 	RunAbortedError(Cause why) {
-		this(why, "", null);
+		this(why, "", Duration.ZERO, null);
 	}
 
+	/**
+	 * Leaves a saga.
+	 * @param reason of a saga that is to be halted, the text of a {@link HaltReason}
+	 */
 	RunAbortedError(Cause why, String reason, @Nullable Throwable cause) {
 		this(why, reason, Duration.ZERO, cause);
 	}
@@ -92,7 +96,7 @@ final class RunAbortedError extends Error {
 		/**
 		 * The method does not match the journal.
 		 */
-		UNFIT,
+		INCOMPATIBLE,
 
 		/**
 		 * An operator must decide.

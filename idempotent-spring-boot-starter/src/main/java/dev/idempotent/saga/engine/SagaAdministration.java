@@ -39,8 +39,8 @@ public interface SagaAdministration {
 
 	/**
 	 * Continues a halted saga in the status in which it was halted. Any instance can take
-	 * it over at once, without attempts or unfit runs, and a former owner is fenced. The
-	 * next call of each step is not compared with an earlier one.
+	 * it over at once, without attempts or incompatible runs, and a former owner is
+	 * fenced. The next call of each step is not compared with an earlier one.
 	 * @param id the id
 	 * @return {@code false} if it is not halted
 	 */

@@ -438,8 +438,8 @@ public final class SagaEngine implements AutoCloseable {
 		if (isLive(saga)) {
 			SagaRun run = new SagaRun(this.resources, definition, saga);
 			run.suspectWrite();
-			new SagaRunner(run, () -> this.stopping).abandon(
-					new RunAbortedError(Cause.UNKNOWN, "A call of the saga has not returned in this process", null));
+			new SagaRunner(run, () -> this.stopping)
+				.abandon(new RunAbortedError(Cause.UNKNOWN, HaltReason.CALL_HANGS.text(), null));
 			return;
 		}
 		this.resources.observers().each((observer) -> observer.takenOver(saga.name()));

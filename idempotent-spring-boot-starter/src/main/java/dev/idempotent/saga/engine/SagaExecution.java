@@ -334,8 +334,7 @@ final class SagaExecution {
 		if (this.run.isCompensating() && canUndo()) {
 			throw new RunAbortedError(Cause.COLLECTED);
 		}
-		throw new RunAbortedError(Cause.UNFIT, "The saga's method runs the step '" + name
-				+ "' in place of the recorded step '" + recorded.name() + "'", null);
+		throw new RunAbortedError(Cause.INCOMPATIBLE, HaltReason.OTHER_STEP.text(name, recorded.name()), null);
 	}
 
 	/**
@@ -352,8 +351,8 @@ final class SagaExecution {
 
 	private static JournalEntry requireKind(JournalEntry entry, StepKind kind) {
 		if (entry.kind() != kind) {
-			throw new RunAbortedError(Cause.UNFIT, "The step '" + entry.name() + "' was recorded as " + entry.kind()
-					+ ", but is " + kind + " in this version of the application", null);
+			throw new RunAbortedError(Cause.INCOMPATIBLE, HaltReason.OTHER_KIND.text(entry.name(), entry.kind(), kind),
+					null);
 		}
 		return entry;
 	}
@@ -402,11 +401,10 @@ final class SagaExecution {
 		if (this.misuse == null) {
 			return;
 		}
-		String reason = this.misuse + ": use steps and sagas one after another";
 		if (this.acting != null && this.acting.isTransactional()) {
-			throw new IllegalStateException(reason);
+			throw new IllegalStateException(HaltReason.NESTED_USE.text(this.misuse));
 		}
-		throw new RunAbortedError(Cause.HALT, reason, null);
+		throw new RunAbortedError(Cause.HALT, HaltReason.NESTED_USE.text(this.misuse), null);
 	}
 
 	/**
@@ -455,8 +453,7 @@ final class SagaExecution {
 	private @Nullable RunAbortedError undo(JournalEntry entry) {
 		StepDefinition<?> call = this.steps.get(entry.name());
 		if (call == null) {
-			throw new RunAbortedError(Cause.UNFIT, "The saga's method does not reach the step '" + entry.name()
-					+ "' in this version of the application, so the step cannot be undone", null);
+			throw new RunAbortedError(Cause.INCOMPATIBLE, HaltReason.STEP_NOT_REACHED.text(entry.name()), null);
 		}
 		try {
 			if (entry.kind().isTransactional()) {

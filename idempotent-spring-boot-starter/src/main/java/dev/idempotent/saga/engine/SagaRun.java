@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -56,7 +57,7 @@ final class SagaRun {
 
 	private final @Nullable NewSaga fresh;
 
-	private final @Nullable String flaw;
+	private final @Nullable String problem;
 
 	private final long startedAt;
 
@@ -72,7 +73,7 @@ final class SagaRun {
 
 	private int attempts;
 
-	private int unfit;
+	private int incompatibleRuns;
 
 	private String reason = DEADLINE;
 
@@ -95,7 +96,7 @@ final class SagaRun {
 		this.owner = saga.owner();
 		this.arguments = saga.arguments();
 		this.fresh = saga;
-		this.flaw = null;
+		this.problem = null;
 		this.startedAt = this.progressAt;
 		this.status = SagaStatus.EXECUTING;
 		this.presence = Presence.ABSENT;
@@ -110,17 +111,37 @@ final class SagaRun {
 		this.owner = saga.owner();
 		this.arguments = Objects.requireNonNullElse(saga.arguments(), new byte[0]);
 		this.fresh = null;
-		this.flaw = saga.flaw();
+		this.problem = problemOf(saga);
 		this.startedAt = this.progressAt - saga.age().toNanos();
 		this.status = saga.status();
 		this.presence = Presence.STORED;
 		this.steps = saga.steps();
 		this.attempts = saga.attempts();
-		this.unfit = saga.unfit();
+		this.incompatibleRuns = saga.incompatibleRuns();
 		this.reason = Objects.requireNonNullElse(saga.reason(), DEADLINE);
-		if (this.flaw == null) {
+		if (this.problem == null) {
 			saga.journal().forEach((step) -> this.journal.restore(step, this.progressAt));
 		}
+	}
+
+	/**
+	 * Returns why an open saga cannot be run, or {@code null} if it is complete: it has
+	 * its arguments and all entries from the first on, each with a name of its own.
+	 */
+	private static @Nullable String problemOf(StoredSaga saga) {
+		if (saga.unreadable() != null) {
+			return saga.unreadable();
+		}
+		if (saga.arguments() == null) {
+			return HaltReason.NO_ARGUMENTS.text();
+		}
+		Set<String> names = new HashSet<>();
+		for (StoredStep step : saga.journal()) {
+			if (!names.add(step.entry().name()) || step.entry().number() != names.size()) {
+				return HaltReason.STEP_MISSING.text(step.entry().name());
+			}
+		}
+		return null;
 	}
 
 	/**
@@ -161,7 +182,7 @@ final class SagaRun {
 	 */
 	JournalEntry endWait(JournalEntry entry, Duration limit, JournalEntry expired) {
 		WaitEnd end;
-		// Whoever takes the saga over after its release may be faster than this thread.
+		// The next owner, after the release, may be faster than this thread.
 		this.waiting = true;
 		try {
 			end = store().endWait(this.owner, this.steps, new Wait(entry, limit, expired), lease());
@@ -293,8 +314,7 @@ final class SagaRun {
 		this.abandoned = true;
 		this.doubtful = true;
 		call.thread().interrupt();
-		return new RunAbortedError(Cause.UNKNOWN, "The outcome of the step '" + call.step()
-				+ "' is unknown: it has taken longer than its time limit (" + call.limit() + ")", null);
+		return new RunAbortedError(Cause.UNKNOWN, HaltReason.TIME_LIMIT.text(call.step(), call.limit()), null);
 	}
 
 	/**
@@ -324,8 +344,7 @@ final class SagaRun {
 				.unseal(Objects.requireNonNull(entry.result()), id(), Values.resultOf(entry.name())));
 		}
 		catch (SagaDefinition.UnreadableException ex) {
-			throw new RunAbortedError(Cause.UNFIT,
-					"The result of the step '" + entry.name() + "' cannot be read by this version of the application",
+			throw new RunAbortedError(Cause.INCOMPATIBLE, HaltReason.RECORDED_RESULT_NOT_READABLE.text(entry.name()),
 					ex);
 		}
 	}
@@ -345,9 +364,8 @@ final class SagaRun {
 			return value;
 		}
 		catch (SagaDefinition.UnreadableException ex) {
-			throw new RunAbortedError(Cause.UNFIT, "The value of the signal '" + entry.name()
-					+ "' is missing or cannot be read as " + type.getTypeName() + " by this version of the application",
-					ex);
+			throw new RunAbortedError(Cause.INCOMPATIBLE,
+					HaltReason.SIGNAL_NOT_READABLE.text(entry.name(), type.getTypeName()), ex);
 		}
 	}
 
@@ -390,8 +408,8 @@ final class SagaRun {
 	/**
 	 * Why this instance cannot run the saga, or {@code null}.
 	 */
-	@Nullable String flaw() {
-		return this.flaw;
+	@Nullable String problem() {
+		return this.problem;
 	}
 
 	/**
@@ -456,8 +474,8 @@ final class SagaRun {
 	/**
 	 * How often the journal did not fit an instance before this run.
 	 */
-	int unfit() {
-		return this.unfit;
+	int incompatibleRuns() {
+		return this.incompatibleRuns;
 	}
 
 	Duration lease() {
@@ -639,15 +657,14 @@ final class SagaRun {
 				return rest;
 			}
 			if (stored.length == 0 || stored[0] != ENCRYPTED) {
-				throw new SagaDefinition.UnreadableException("The format of the stored " + place
-						+ " is not accepted by this instance: check idempotent.encryption", null);
+				throw new SagaDefinition.UnreadableException(HaltReason.FORMAT_NOT_ACCEPTED.text(place), null);
 			}
 			try {
 				return this.encryption.decrypt(rest, context(id, place));
 			}
 			catch (PayloadCipherException ex) {
 				throw new SagaDefinition.UnreadableException(
-						"The stored " + place + " cannot be decrypted: " + ex.getMessage(), ex);
+						HaltReason.VALUE_NOT_DECRYPTED.text(place, ex.getMessage()), ex);
 			}
 		}
 

@@ -53,9 +53,9 @@ final class SagaRunner {
 	 * Runs a saga until it ends or cannot continue.
 	 */
 	RunEnd run() {
-		String flaw = this.run.flaw();
-		if (flaw != null) {
-			return unfit(new RunAbortedError(Cause.UNFIT, flaw, null));
+		String problem = this.run.problem();
+		if (problem != null) {
+			return incompatible(new RunAbortedError(Cause.INCOMPATIBLE, problem, null));
 		}
 		Object result = null;
 		Throwable failure = null;
@@ -70,7 +70,8 @@ final class SagaRunner {
 			return leave(left);
 		}
 		if (failure instanceof SagaDefinition.UnreadableException) {
-			return leave(new RunAbortedError(Cause.UNFIT, Objects.toString(failure.getMessage()), failure));
+			return incompatible(
+					new RunAbortedError(Cause.INCOMPATIBLE, Objects.toString(failure.getMessage()), failure));
 		}
 		if (this.run.isCompensating()) {
 			return (failure != null && TransientFailures.include(failure) && !this.execution.canUndo())
@@ -94,8 +95,8 @@ final class SagaRunner {
 		}
 		String missed = this.execution.missedStep();
 		if (missed != null) {
-			return leave(new RunAbortedError(Cause.UNFIT,
-					"The saga's method returned without the recorded step '" + missed + "'", null));
+			return incompatible(
+					new RunAbortedError(Cause.INCOMPATIBLE, HaltReason.RETURNED_BEFORE_STEP.text(missed), null));
 		}
 		byte[] stored;
 		try {
@@ -133,9 +134,13 @@ final class SagaRunner {
 			return release(describe(failure), failure);
 		}
 		String missed = this.execution.missedStep();
-		if (missed != null || failure instanceof LinkageError) {
-			return unfit(new RunAbortedError(Cause.UNFIT, "The saga's method failed with " + describe(failure)
-					+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""), failure));
+		if (missed != null) {
+			return incompatible(new RunAbortedError(Cause.INCOMPATIBLE,
+					HaltReason.FAILED_BEFORE_STEP.text(describe(failure), missed), failure));
+		}
+		if (failure instanceof LinkageError) {
+			return incompatible(
+					new RunAbortedError(Cause.INCOMPATIBLE, HaltReason.CLASS_MISSING.text(describe(failure)), failure));
 		}
 		if (this.run.presence() == Presence.ABSENT && !this.execution.hasReachedSteps()) {
 			return RunEnd.failed(failure);
@@ -161,7 +166,7 @@ final class SagaRunner {
 			case HALT -> halt(left.reason());
 			case EXPIRED -> this.run.isCompensating() ? halt(left.reason()) : compensate(left.reason());
 			case UNKNOWN -> release(left.reason(), left.getCause());
-			case UNFIT -> unfit(left);
+			case INCOMPATIBLE -> incompatible(left);
 			case WAITING -> RunEnd.waiting(left.reason(), left.due());
 			case STOPPING -> releaseAfter(Duration.ZERO, null);
 			case COLLECTED -> undo();
@@ -223,19 +228,19 @@ final class SagaRunner {
 
 	/**
 	 * Releases a saga whose journal does not match the body, for an instance with another
-	 * version of the application. As many unfit runs as attempts are allowed halt it,
-	 * whatever progress runs that fit have made meanwhile.
+	 * version of the application. As many incompatible runs as attempts are allowed halt
+	 * it, whatever progress compatible runs have made meanwhile.
 	 */
-	private RunEnd unfit(RunAbortedError left) {
+	private RunEnd incompatible(RunAbortedError left) {
 		if (this.run.presence() == Presence.ABSENT) {
 			return RunEnd.failed(Objects.requireNonNullElse(left.getCause(), left));
 		}
-		if (this.run.unfit() + 1 >= this.resources.settings().attempts()) {
+		if (this.run.incompatibleRuns() + 1 >= this.resources.settings().attempts()) {
 			return halt(left.reason());
 		}
 		logger.warn("Saga {} ({}) cannot continue here and is released for another instance: {}", this.run.id(),
 				this.run.name(), left.reason());
-		return releaseUnfit(left.getCause());
+		return releaseIncompatible(left.getCause());
 	}
 
 	private RunEnd release(String reason, @Nullable Throwable failure) {
@@ -307,11 +312,11 @@ final class SagaRunner {
 	}
 
 	/**
-	 * Releases the saga for an instance whose version of the application fits.
+	 * Releases the saga for an instance with a compatible version of the application.
 	 */
-	private RunEnd releaseUnfit(@Nullable Throwable failure) {
-		Duration delay = BACKOFF.after(this.run.unfit() + 1L);
-		return released(() -> this.resources.store().releaseUnfit(this.run.owner(), delay), failure);
+	private RunEnd releaseIncompatible(@Nullable Throwable failure) {
+		Duration delay = BACKOFF.after(this.run.incompatibleRuns() + 1L);
+		return released(() -> this.resources.store().releaseIncompatible(this.run.owner(), delay), failure);
 	}
 
 	private RunEnd released(BooleanSupplier release, @Nullable Throwable failure) {

@@ -3,7 +3,6 @@ package dev.idempotent.saga.engine;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
@@ -128,12 +127,12 @@ public interface SagaStore {
 
 	/**
 	 * Releases an open saga whose journal does not fit this instance, as {@link #release}
-	 * does. Takes the attempt back, and counts the run as unfit instead.
+	 * does. Takes the attempt back, and counts the run as incompatible instead.
 	 * @param owner the owner
 	 * @param delay the time until it can be taken over
 	 * @return {@code false} if nothing was written
 	 */
-	boolean releaseUnfit(SagaOwner owner, Duration delay);
+	boolean releaseIncompatible(SagaOwner owner, Duration delay);
 
 	/**
 	 * Takes over a saga that is open and due. Raises its epoch and its attempts, turns
@@ -373,8 +372,8 @@ public interface SagaStore {
 	 * @param status the status
 	 * @param steps how many times a step has begun
 	 * @param attempts how often it was taken over without progress
-	 * @param unfit how often its journal did not fit the instance that had taken it over,
-	 * which does not count as an attempt
+	 * @param incompatibleRuns how often its journal did not fit the instance that had
+	 * taken it over, which does not count as an attempt
 	 * @param fingerprint the fingerprint of the arguments
 	 * @param arguments the arguments; {@code null} after its end
 	 * @param result the result, if it has completed
@@ -390,7 +389,7 @@ public interface SagaStore {
 	 * @param unreadable why it cannot be read here, or {@code null}
 	 */
 	@SuppressWarnings("ArrayRecordComponent")
-	record StoredSaga(SagaOwner owner, String name, SagaStatus status, int steps, int attempts, int unfit,
+	record StoredSaga(SagaOwner owner, String name, SagaStatus status, int steps, int attempts, int incompatibleRuns,
 			Fingerprint fingerprint, byte @Nullable [] arguments, byte @Nullable [] result, @Nullable String reason,
 			Duration due, Duration age, Instant createdAt, Instant deadline, @Nullable String waitsFor,
 			@Nullable String traceparent, List<StoredStep> journal, @Nullable String unreadable) {
@@ -401,12 +400,14 @@ public interface SagaStore {
 		 * @param name the name
 		 * @param status the status
 		 * @param attempts how often it was taken over without progress
-		 * @param unfit how often it did not fit an instance
+		 * @param incompatibleRuns how often it did not fit an instance
 		 * @return the saga without what is unknown
 		 */
-		public static StoredSaga unread(SagaOwner owner, String name, SagaStatus status, int attempts, int unfit) {
-			return new StoredSaga(owner, name, status, 0, attempts, unfit, new Fingerprint(0, ""), null, null, null,
-					Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, null, null, List.of(),
+		public static StoredSaga unread(SagaOwner owner, String name, SagaStatus status, int attempts,
+				int incompatibleRuns) {
+			return new StoredSaga(owner, name, status, 0, attempts, incompatibleRuns, new Fingerprint(0, ""), null,
+					null, null, Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, null, null,
+					List.of(),
 					"The saga was not read");
 		}
 
@@ -416,30 +417,9 @@ public interface SagaStore {
 		 * @return the saga
 		 */
 		public StoredSaga unreadable(String why) {
-			return new StoredSaga(this.owner, this.name, this.status, this.steps, this.attempts, this.unfit,
+			return new StoredSaga(this.owner, this.name, this.status, this.steps, this.attempts, this.incompatibleRuns,
 					this.fingerprint, this.arguments, this.result, this.reason, this.due, this.age, this.createdAt,
 					this.deadline, this.waitsFor, this.traceparent, this.journal, why);
-		}
-
-		/**
-		 * Returns why an open saga cannot be run, or {@code null} if it is complete: it
-		 * has its arguments and all entries from the first on, each with a name of its
-		 * own.
-		 */
-		@Nullable String flaw() {
-			if (this.unreadable != null) {
-				return this.unreadable;
-			}
-			if (this.arguments == null) {
-				return "The stored saga has no arguments";
-			}
-			Set<String> names = new HashSet<>();
-			for (StoredStep step : this.journal) {
-				if (!names.add(step.entry().name()) || step.entry().number() != names.size()) {
-					return "The stored step '" + step.entry().name() + "' does not follow those before it";
-				}
-			}
-			return null;
 		}
 
 		/**

@@ -427,10 +427,7 @@ abstract class StepDefinition<R extends @Nullable Object> implements SagaStep<R>
 			return;
 		}
 		if (context.calls().made() > 1) {
-			throw new RunAbortedError(Cause.UNKNOWN,
-					"The outcome of the step '" + this.name
-							+ "' is unknown: it returned after a response that it names as a refusal ("
-							+ answer.status() + "), and has made other calls, too. Make each call in a step of its own",
+			throw new RunAbortedError(Cause.UNKNOWN, HaltReason.RETURNED_AFTER_REFUSAL.text(this.name, answer.status()),
 					null);
 		}
 		throw new StepRefusedException(
@@ -455,9 +452,7 @@ abstract class StepDefinition<R extends @Nullable Object> implements SagaStep<R>
 	 */
 	private void requireCall(IdempotencyContext context) {
 		if (context.calls().keyed() == 0) {
-			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
-					+ "' has returned, and no call carried its key. List the service in idempotent.client.targets, or "
-					+ "take the key and send it", null);
+			throw new RunAbortedError(Cause.HALT, HaltReason.NO_KEY_SENT.text(this.name), null);
 		}
 	}
 
@@ -467,11 +462,7 @@ abstract class StepDefinition<R extends @Nullable Object> implements SagaStep<R>
 	 */
 	void requireJudgedCall(IdempotencyContext context) {
 		if (this.proof != null && !context.hasJudgedResponse()) {
-			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
-					+ "' names what proves a response, and has returned without a response that could be judged. If it "
-					+ "has called a service, look up what that has done. Use a client with the interceptor on the "
-					+ "thread of the saga, and do not list the service in idempotent.client.repeatable; or name no "
-					+ "proof for a client that is not observed", null);
+			throw new RunAbortedError(Cause.HALT, HaltReason.RESPONSE_NOT_JUDGED.text(this.name), null);
 		}
 	}
 
@@ -484,22 +475,13 @@ abstract class StepDefinition<R extends @Nullable Object> implements SagaStep<R>
 	void requireOneCall(IdempotencyContext context) {
 		String change = context.changeOfCall();
 		if (change != null) {
-			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
-					+ "' has tried to make another call under its key than in the attempt whose outcome is unknown: "
-					+ change + ". That was not sent. Deploy a version that makes the earlier call. If the service has "
-					+ "not done that, or recognizes the key also in the changed call, retry the saga", null);
+			throw new RunAbortedError(Cause.HALT, HaltReason.CALL_CHANGED.text(this.name, change), null);
 		}
 		if (context.isSingleCall() && context.calls().keyed() > 1) {
-			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
-					+ "' has tried to make a second call under its key, or to repeat its call with another target, "
-					+ "method, path, query or body. That was not sent. Make each call in a step of its own, and repeat "
-					+ "a call unchanged. List a service whose calls may be repeated without a key in "
-					+ "idempotent.client.repeatable", null);
+			throw new RunAbortedError(Cause.HALT, HaltReason.SECOND_CALL.text(this.name), null);
 		}
 		if (context.hasRefusedKeylessCall() && context.calls().keyed() == 0) {
-			throw new RunAbortedError(Cause.HALT, "The step '" + this.name
-					+ "' has tried to make a call without a key, to a URL of no target, although an earlier attempt "
-					+ "may have made its call. That was not sent" + WHERE_TO_LIST + ", and retry the saga", null);
+			throw new RunAbortedError(Cause.HALT, HaltReason.CALL_TO_NO_TARGET.text(this.name, WHERE_TO_LIST), null);
 		}
 	}
 
@@ -508,10 +490,7 @@ abstract class StepDefinition<R extends @Nullable Object> implements SagaStep<R>
 	 * @return the end of a sentence, empty if there was no such call
 	 */
 	static String adviceOn(IdempotencyContext context) {
-		return context.hasRefusedKeylessCall()
-				? ". A call without a key, to a URL of no target, was not sent while the call of the step was open"
-						+ WHERE_TO_LIST
-				: "";
+		return context.hasRefusedKeylessCall() ? ". " + HaltReason.OTHER_CALL_TO_NO_TARGET.text() + WHERE_TO_LIST : "";
 	}
 
 	/**
@@ -523,17 +502,11 @@ abstract class StepDefinition<R extends @Nullable Object> implements SagaStep<R>
 			return "";
 		}
 		if (answer.evidence().isCredible()) {
-			return StepVerdict.mayBeInProgress(answer) ? ". By " + answer.status()
-					+ ", services also report that a request with the same key is in progress, so that it proves nothing "
-					+ "by itself. If the service refuses by this response, name what distinguishes it: "
-					+ "refusedBy((response) -> …); if it reports that the step was undone before: "
-					+ "undoneBy((response) -> …)" : "";
+			return StepVerdict.mayBeInProgress(answer) ? ". " + HaltReason.MAY_BE_IN_PROGRESS.text(answer.status())
+					: "";
 		}
-		return (answer.evidence() == Evidence.OPEN)
-				? ". The response has the receipt of another request, or one that leaves the outcome open"
-				: ". The response lacks what proves that the service has sent it, and not a gateway: a participant with "
-						+ "@Cancels sends the header " + IdempotencyReceipt.HEADER
-						+ "; for another service, name the proof with provenBy";
+		return ". " + ((answer.evidence() == Evidence.OPEN) ? HaltReason.OTHER_RECEIPT.text()
+				: HaltReason.NO_PROOF.text(IdempotencyReceipt.HEADER));
 	}
 
 	/**
@@ -546,10 +519,9 @@ abstract class StepDefinition<R extends @Nullable Object> implements SagaStep<R>
 		if (verdictOfAction(null, null, context, false, false) != StepVerdict.DONE) {
 			Answer answer = calls.lastAnswer();
 			throw new RunAbortedError(Cause.UNKNOWN,
-					"The outcome of the step '" + this.name + "' is unknown: it returned, but " + calls.open()
-							+ " of its " + calls.made() + " calls did not end with a status of success"
-							+ ((answer != null) ? ". The last status was " + answer.status() : "")
-							+ adviceOnProof(answer) + adviceOn(context),
+					HaltReason.RETURNED_WITHOUT_SUCCESS.text(this.name, calls.open(), calls.made(),
+							((answer != null) ? ". The last status was " + answer.status() : "") + adviceOnProof(answer)
+									+ adviceOn(context)),
 					null);
 		}
 	}

@@ -64,7 +64,7 @@ final class TransactionalStep {
 		boolean stored = this.run.presence() != Presence.ABSENT;
 		IdempotencyContext context = actionContext(entry, stored);
 		return this.run.observe(entry.name(), () -> {
-			Outcome<?> outcome = inTransaction(entry, (changes) -> {
+			TransactionOutcome<?> outcome = inTransaction(entry, (changes) -> {
 				Object value = this.call.act(context);
 				if (!stored && context.calls().keyed() > 0) {
 					throw new IllegalStateException("The action has ignored that its call was not sent");
@@ -103,7 +103,7 @@ final class TransactionalStep {
 			.undoContext(this.run.mayRepeat() ? IdempotencyContext.forSingleCall(key, this.process, null, null)
 					: IdempotencyContext.forSingleCall(key, this.process, null));
 		this.run.observe(entry.name(), () -> {
-			Outcome<?> outcome = inTransaction(entry, (changes) -> {
+			TransactionOutcome<?> outcome = inTransaction(entry, (changes) -> {
 				this.call.compensate(context, result);
 				changes.flush();
 				return entry.in(StepState.COMPENSATED);
@@ -116,12 +116,13 @@ final class TransactionalStep {
 		});
 	}
 
-	private Outcome<List<JournalEntry>> inTransaction(JournalEntry entry, Function<PendingChanges, JournalEntry> work) {
+	private TransactionOutcome<List<JournalEntry>> inTransaction(JournalEntry entry,
+			Function<PendingChanges, JournalEntry> work) {
 		boolean first = this.run.presence() == Presence.ABSENT;
 		int steps = first ? 1 : this.run.nextSteps();
 		PlatformTransactionManager manager = this.run.resources().transactions();
 		String name = this.run.name() + "." + entry.name();
-		Outcome<List<JournalEntry>> outcome = run(manager, name, (changes) -> {
+		TransactionOutcome<List<JournalEntry>> outcome = run(manager, name, (changes) -> {
 			long begun = System.nanoTime();
 			lock(first, steps);
 			List<JournalEntry> entries = this.run.journal().unwritten(apply(work, changes));
@@ -183,7 +184,7 @@ final class TransactionalStep {
 	 * @throws RunAbortedError if another attempt may succeed, the action has made calls,
 	 * which a rollback does not undo, or it has committed a part of its work
 	 */
-	private JournalEntry refused(JournalEntry entry, Outcome<?> outcome, IdempotencyContext context) {
+	private JournalEntry refused(JournalEntry entry, TransactionOutcome<?> outcome, IdempotencyContext context) {
 		Throwable failure = failureOf(outcome);
 		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(),
 				OutageLog.printable(failure));
@@ -222,9 +223,7 @@ final class TransactionalStep {
 		}
 		if (stored != null && stored.owner().equals(this.run.owner()) && stored.steps() >= this.run.nextSteps()) {
 			this.run.suspectWrite();
-			throw new RunAbortedError(Cause.HALT, "The step '" + entry.name()
-					+ "' has failed after it had committed its transaction: it called commit() on the connection, or a "
-					+ "statement commits implicitly. Undo that part of its work before you retry the saga", null);
+			throw new RunAbortedError(Cause.HALT, HaltReason.COMMITTED_IN_PART.text(entry.name()), null);
 		}
 	}
 
@@ -239,17 +238,17 @@ final class TransactionalStep {
 						failure);
 	}
 
-	private RunAbortedError undoFailed(JournalEntry entry, Outcome<?> outcome) {
+	private RunAbortedError undoFailed(JournalEntry entry, TransactionOutcome<?> outcome) {
 		Throwable failure = failureOf(outcome);
 		return new RunAbortedError((!outcome.isKnown() || isTransient(failure)) ? Cause.UNKNOWN : Cause.HALT,
-				"The step '" + entry.name() + "' could not be undone: " + this.failures.describe(failure), failure);
+				HaltReason.UNDO_FAILED.text(entry.name(), this.failures.describe(failure)), failure);
 	}
 
 	private static boolean isTransient(Throwable failure) {
 		return !(failure instanceof StepRefusedException) && TransientFailures.include(failure);
 	}
 
-	private static Throwable failureOf(Outcome<?> outcome) {
+	private static Throwable failureOf(TransactionOutcome<?> outcome) {
 		return Objects.requireNonNull(outcome.failure());
 	}
 
@@ -257,7 +256,8 @@ final class TransactionalStep {
 	 * Runs work in a new transaction.
 	 * @throws RunAbortedError if the work throws it, after a rollback
 	 */
-	static <T> Outcome<T> run(PlatformTransactionManager manager, String name, Function<PendingChanges, T> work) {
+	static <T> TransactionOutcome<T> run(PlatformTransactionManager manager, String name,
+			Function<PendingChanges, T> work) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
 		definition.setName(name);
 		TransactionScope scope;
@@ -266,14 +266,15 @@ final class TransactionalStep {
 			scope = TransactionScope.begin(manager, definition);
 		}
 		catch (IdempotentConfigurationException ex) {
-			return Outcome.unknown(ex);
+			return TransactionOutcome.unknown(ex);
 		}
 		catch (Throwable ex) {
-			return Outcome.rolledBack(ex);
+			return TransactionOutcome.rolledBack(ex);
 		}
 		if (!scope.isNew()) {
 			scope.rollback();
-			return Outcome.unknown(new IllegalTransactionStateException("A step runs in a transaction of its own"));
+			return TransactionOutcome
+				.unknown(new IllegalTransactionStateException("A step runs in a transaction of its own"));
 		}
 		try {
 			result = work.apply(scope.changes());
@@ -284,12 +285,13 @@ final class TransactionalStep {
 		}
 		catch (Throwable ex) {
 			scope.rollback();
-			return (scope.end() == End.ROLLED_BACK) ? Outcome.rolledBack(ex) : Outcome.unknown(ex);
+			return (scope.end() == End.ROLLED_BACK) ? TransactionOutcome.rolledBack(ex)
+					: TransactionOutcome.unknown(ex);
 		}
 		return commit(scope, name, result);
 	}
 
-	private static <T> Outcome<T> commit(TransactionScope scope, String name, T result) {
+	private static <T> TransactionOutcome<T> commit(TransactionScope scope, String name, T result) {
 		Throwable failure = null;
 		try {
 			scope.commit();
@@ -303,13 +305,13 @@ final class TransactionalStep {
 						failure.getClass().getName());
 				logger.debug("The stack trace of the failure above", failure);
 			}
-			return Outcome.committed(result);
+			return TransactionOutcome.committed(result);
 		}
 		if (scope.end() == End.ROLLED_BACK) {
-			return Outcome.rolledBack((failure != null) ? failure
+			return TransactionOutcome.rolledBack((failure != null) ? failure
 					: new UnexpectedRollbackException("The transaction was marked as rollback-only"));
 		}
-		return Outcome
+		return TransactionOutcome
 			.unknown((failure != null) ? failure : new TransactionSystemException("The commit was not reported"));
 	}
 
@@ -320,18 +322,18 @@ final class TransactionalStep {
 	 * @param failure why it was not committed, or why that is unknown
 	 * @param end how the transaction has ended
 	 */
-	record Outcome<T>(@Nullable T result, @Nullable Throwable failure, End end) {
+	record TransactionOutcome<T>(@Nullable T result, @Nullable Throwable failure, End end) {
 
-		static <T> Outcome<T> committed(T result) {
-			return new Outcome<>(result, null, End.COMMITTED);
+		static <T> TransactionOutcome<T> committed(T result) {
+			return new TransactionOutcome<>(result, null, End.COMMITTED);
 		}
 
-		static <T> Outcome<T> rolledBack(Throwable failure) {
-			return new Outcome<>(null, failure, End.ROLLED_BACK);
+		static <T> TransactionOutcome<T> rolledBack(Throwable failure) {
+			return new TransactionOutcome<>(null, failure, End.ROLLED_BACK);
 		}
 
-		static <T> Outcome<T> unknown(Throwable failure) {
-			return new Outcome<>(null, failure, End.UNKNOWN);
+		static <T> TransactionOutcome<T> unknown(Throwable failure) {
+			return new TransactionOutcome<>(null, failure, End.UNKNOWN);
 		}
 
 		boolean isCommitted() {

@@ -52,7 +52,7 @@ final class TransientFailures {
 	}
 
 	private static boolean isTransient(Throwable each) {
-		return (each instanceof DataAccessException translated && Statements.isPassing(translated))
+		return (each instanceof DataAccessException translated && Statements.isTransient(translated))
 				|| each instanceof CannotCreateTransactionException || each instanceof TransactionSystemException
 				|| each instanceof TransactionTimedOutException || each instanceof IdempotencyPendingException
 				|| each instanceof IdempotencyStoreUnavailableException || each instanceof InterruptedException
@@ -61,7 +61,7 @@ final class TransientFailures {
 	}
 
 	private static boolean isTransient(SQLException ex) {
-		return ex instanceof SQLTransientException || Statements.isPassing(Statements.translate("", ex));
+		return ex instanceof SQLTransientException || Statements.isTransient(Statements.translate("", ex));
 	}
 
 }

@@ -24,6 +24,7 @@ import dev.idempotent.jdbc.DatabaseRequirements;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.HaltReason;
 import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
@@ -225,8 +226,8 @@ public final class JdbcSagaStore implements SagaStore {
 		return Stream.of(type.getEnumConstants())
 			.filter((constant) -> constant.name().equals(value))
 			.findFirst()
-			.orElseThrow(() -> new DataRetrievalFailureException("The step '" + step + "' has the " + column + " '"
-					+ value + "', which is unknown in this version of the application"));
+			.orElseThrow(() -> new DataRetrievalFailureException(
+					HaltReason.STEP_OF_LATER_VERSION.text(step, column, value)));
 	}
 
 	private static Duration millis(ResultSet row, String column) throws SQLException {
@@ -313,7 +314,7 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	@Override
-	public boolean releaseUnfit(SagaOwner owner, Duration delay) {
+	public boolean releaseIncompatible(SagaOwner owner, Duration delay) {
 		return this.database.run((sql) -> new SagaWrites(sql).write(new Update(owner.id(),
 				"owner = null, unfit = unfit + 1, attempts = case when attempts > 0 then "
 						+ "attempts - 1 else 0 end, due_at = " + sql.lease(),
@@ -354,8 +355,8 @@ public final class JdbcSagaStore implements SagaStore {
 		catch (RuntimeException ex) {
 			logger.debug("Saga {} could not be read after it was taken over", taken.owner().id(), ex);
 			String why = (ex instanceof DataRetrievalFailureException) ? Objects.toString(ex.getMessage())
-					: "The stored saga cannot be read: " + ex.getClass().getName();
-			return (ex instanceof DataAccessException failure && Statements.isPassing(failure)) ? null
+					: HaltReason.SAGA_NOT_READABLE.text(ex.getClass().getName());
+			return (ex instanceof DataAccessException failure && Statements.isTransient(failure)) ? null
 					: taken.unreadable(why);
 		}
 	}

@@ -25,6 +25,7 @@ import dev.idempotent.idempotency.method.StoredJson.LostValueException;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.saga.Saga;
+import dev.idempotent.saga.engine.HaltReason;
 import dev.idempotent.saga.engine.SagaDefinition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
@@ -305,9 +306,7 @@ final class SagaMethod implements SagaDefinition {
 		@Nullable Object[] values = new Object[this.stored.size()];
 		JsonNode written = tree(stored);
 		if (written == null || !written.isArray() || written.size() != values.length) {
-			throw new UnreadableException(
-					"The stored arguments of " + this.method.describe() + " are not arguments for " + values.length
-							+ " parameters. To change the parameters of a saga, give it another name",
+			throw new UnreadableException(HaltReason.OTHER_PARAMETERS.text(this.method.describe(), values.length),
 					null);
 		}
 		for (int i = 0; i < values.length; i++) {
@@ -315,9 +314,8 @@ final class SagaMethod implements SagaDefinition {
 				values[i] = this.stored.get(i).read(this.json.writeValueAsBytes(written.get(i)));
 			}
 			catch (JacksonException | LostValueException ex) {
-				throw new UnreadableException("The stored argument '" + this.names.get(i) + "' of "
-						+ this.method.describe() + " cannot be read as " + this.types.get(i).toCanonical()
-						+ ", or is another value then", ex);
+				throw new UnreadableException(HaltReason.ARGUMENT_NOT_READABLE.text(this.names.get(i),
+						this.method.describe(), this.types.get(i).toCanonical()), ex);
 			}
 		}
 		return values;

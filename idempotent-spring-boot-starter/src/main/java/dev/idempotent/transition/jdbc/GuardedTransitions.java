@@ -150,24 +150,24 @@ public final class GuardedTransitions<S extends Enum<S>> {
 	 */
 	private void requireTransaction() {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
-			throw unfit("there is no transaction",
+			throw refusal("there is no transaction",
 					"make the method that moves @Transactional, or use a TransactionTemplate");
 		}
 		ObservedTransaction transaction = ObservedTransaction.current();
 		if (transaction == null || transaction.isCommitted()) {
-			throw unfit("the transaction has ended",
+			throw refusal("the transaction has ended",
 					"move before the commit, or in a transaction of its own (Propagation.REQUIRES_NEW)");
 		}
 		if (!TransactionGuard.isCurrent(this.dataSource)) {
-			throw unfit("the transaction is not on the DataSource of this table",
+			throw refusal("the transaction is not on the DataSource of this table",
 					"name the transaction manager of that DataSource in @Transactional");
 		}
 		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-			throw unfit("the transaction is read-only", "leave out readOnly = true");
+			throw refusal("the transaction is read-only", "leave out readOnly = true");
 		}
 	}
 
-	private IllegalTransactionStateException unfit(String problem, String action) {
+	private IllegalTransactionStateException refusal(String problem, String action) {
 		return new IllegalTransactionStateException(
 				"No row of %s was moved, because %s: %s".formatted(this.table, problem, action));
 	}

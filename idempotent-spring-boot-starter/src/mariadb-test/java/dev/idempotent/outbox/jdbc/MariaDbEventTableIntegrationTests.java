@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;

@@ -15,8 +15,8 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.RunOrigin;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.Patience;
 import dev.idempotent.testing.RealPostgres;
@@ -288,7 +288,7 @@ class IdempotencyEndpointIntegrationTests {
 	void forgetsAKeyOnceForTwoOperators() throws InterruptedException {
 		pay();
 		String digest = digest();
-		List<Integer> answers = Race.of(2, (runner) -> change(digest, "forget", "{}").statusCode());
+		List<Integer> answers = ConcurrentRuns.of(2, (runner) -> change(digest, "forget", "{}").statusCode());
 		assertThat(answers).contains(200).allMatch((status) -> List.of(200, 404, 409).contains(status));
 		assertThat(audits()).filteredOn((event) -> "DONE".equals(event.getData().get("outcome"))).isNotEmpty();
 		assertThat(json(get(digest), 404).get("problem").asString()).contains(digest);

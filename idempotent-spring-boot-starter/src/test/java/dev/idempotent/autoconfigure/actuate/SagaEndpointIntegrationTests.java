@@ -10,11 +10,12 @@ import dev.idempotent.autoconfigure.actuate.SagaShop.Audits;
 import dev.idempotent.autoconfigure.actuate.SagaShop.Checkout;
 import dev.idempotent.autoconfigure.actuate.SagaShop.Warehouse;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.Race;
+import dev.idempotent.saga.engine.HaltReason;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaWaitingException;
 import dev.idempotent.saga.Sagas;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -118,6 +119,7 @@ class SagaEndpointIntegrationTests {
 		assertThat(answer.at("/steps/1/begunAt").asString()).endsWith("Z");
 		assertThat(answer.get("meaning").asString()).contains("does not continue by itself")
 			.startsWith("It was halted while its steps were undone, at the step 'hold'");
+		assertThat(answer.get("action").asString()).isEqualTo(HaltReason.UNDO_FAILED.action());
 		assertThat(text(response)).doesNotContain(this.order, "held for");
 	}
 
@@ -178,7 +180,8 @@ class SagaEndpointIntegrationTests {
 		String id = halt();
 		// It is not halted again before the second operator comes.
 		warehouse().acceptReturns(true);
-		List<Integer> answers = Race.of(2, (runner) -> post(id + "/retry", "{\"note\":\"Returns work\"}").statusCode());
+		List<Integer> answers = ConcurrentRuns.of(2,
+				(runner) -> post(id + "/retry", "{\"note\":\"Returns work\"}").statusCode());
 		assertThat(answers).containsOnly(200, 409);
 		assertThat(audited().getData()).containsEntry("note", "Returns work");
 		awaitStatus(id, SagaStatus.COMPENSATED);

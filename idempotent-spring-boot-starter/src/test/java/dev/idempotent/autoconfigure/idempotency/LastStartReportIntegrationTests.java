@@ -5,7 +5,7 @@ import java.util.UUID;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.autoconfigure.DeploymentTable;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.Race;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.transaction.OwnTransactions;
@@ -81,7 +81,7 @@ class LastStartReportIntegrationTests {
 		DeploymentTable table = new DeploymentTable(new OwnTransactions(pool), "at_once_");
 		for (int i = 0; i < 20; i++) {
 			String attribute = "attribute-" + i;
-			Race.of(4, (instance) -> {
+			ConcurrentRuns.of(4, (instance) -> {
 				table.add("shop", attribute, "first");
 				table.replace("shop", attribute, "first", "second");
 				return table.read();

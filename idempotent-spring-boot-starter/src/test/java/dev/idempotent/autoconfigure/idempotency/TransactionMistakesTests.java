@@ -52,26 +52,26 @@ class TransactionMistakesTests {
 
 	@Test
 	void itNeedsADatabase() {
-		assertStops(this.application, UnfitHandlers.Plain.class, "no DataSource", "spring-boot-starter-jdbc");
+		assertStops(this.application, InvalidHandlers.Plain.class, "no DataSource", "spring-boot-starter-jdbc");
 	}
 
 	@Test
 	void itNeedsATable() {
 		assertStops(this.withDatabase.withPropertyValues("idempotent.jdbc.initialize-schema=never"),
-				UnfitHandlers.Plain.class, "no table idempotency_record", "idempotent.jdbc.initialize-schema=always");
+				InvalidHandlers.Plain.class, "no table idempotency_record", "idempotent.jdbc.initialize-schema=always");
 	}
 
 	@Test
 	void itHoldsWithATableOfAnotherName() {
 		this.withDatabase.withPropertyValues("idempotent.jdbc.table=public.shop_keys")
-			.withUserConfiguration(UnfitHandlers.Plain.class)
+			.withUserConfiguration(InvalidHandlers.Plain.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
 	void itNeedsATransactionManager() {
 		assertStops(this.application.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class)),
-				UnfitHandlers.Plain.class, "no transaction manager", "idempotent.jdbc.transaction-manager");
+				InvalidHandlers.Plain.class, "no transaction manager", "idempotent.jdbc.transaction-manager");
 	}
 
 	@Test
@@ -79,18 +79,18 @@ class TransactionMistakesTests {
 		WebApplicationContextRunner several = this.withDatabase
 			.withBean("second", JdbcTransactionManager.class, TransactionMistakesTests::further)
 			.withBean("third", JdbcTransactionManager.class, TransactionMistakesTests::further);
-		assertStops(several, UnfitHandlers.Plain.class, "several without a primary one",
+		assertStops(several, InvalidHandlers.Plain.class, "several without a primary one",
 				"idempotent.jdbc.transaction-manager");
-		assertStops(several.withPropertyValues("idempotent.jdbc.transaction-manager=fourth"), UnfitHandlers.Plain.class,
-				"'fourth'", "idempotent.jdbc.transaction-manager");
+		assertStops(several.withPropertyValues("idempotent.jdbc.transaction-manager=fourth"),
+				InvalidHandlers.Plain.class, "'fourth'", "idempotent.jdbc.transaction-manager");
 	}
 
 	@Test
 	void itNeedsAManagerOfTheDatabase() {
 		assertStops(
-				this.withDatabase.withBean("transactionManager", UnfitHandlers.NoDatabase.class,
-						UnfitHandlers.NoDatabase::new),
-				UnfitHandlers.Plain.class, "does not work on the application's DataSource", "@Primary");
+				this.withDatabase.withBean("transactionManager", InvalidHandlers.NoDatabase.class,
+						InvalidHandlers.NoDatabase::new),
+				InvalidHandlers.Plain.class, "does not work on the application's DataSource", "@Primary");
 	}
 
 	@Test
@@ -98,37 +98,37 @@ class TransactionMistakesTests {
 		WebApplicationContextRunner byTenant = this.application
 			.withBean(DataSource.class, DatabaseRequirementsTests.ByTenant::new)
 			.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class));
-		assertStops(byTenant, UnfitHandlers.Plain.class, "ByTenant routes to several databases",
+		assertStops(byTenant, InvalidHandlers.Plain.class, "ByTenant routes to several databases",
 				"LazyConnectionDataSourceProxy");
-		assertStops(byTenant.withPropertyValues("idempotent.store=jdbc"), UnfitHandlers.UnderLease.class,
+		assertStops(byTenant.withPropertyValues("idempotent.store=jdbc"), InvalidHandlers.UnderLease.class,
 				"ByTenant routes to several databases", "Redis");
-		byTenant.withUserConfiguration(UnfitHandlers.UnderLease.class)
+		byTenant.withUserConfiguration(InvalidHandlers.UnderLease.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { UnfitHandlers.Future.class, UnfitHandlers.Call.class, UnfitHandlers.Event.class,
-			UnfitHandlers.Entity.class })
+	@ValueSource(classes = { InvalidHandlers.Future.class, InvalidHandlers.Call.class, InvalidHandlers.Event.class,
+			InvalidHandlers.Entity.class })
 	void itNeedsAnAnswerWhenTheMethodReturns(Class<?> handler) {
 		assertStops(this.withDatabase, handler, "responds asynchronously", "Guarantee.LEASE");
 	}
 
 	@Test
 	void itNeedsATransactionThatWrites() {
-		assertStops(this.withDatabase, UnfitHandlers.ReadOnly.class, "readOnly = true", "Guarantee.LEASE");
+		assertStops(this.withDatabase, InvalidHandlers.ReadOnly.class, "readOnly = true", "Guarantee.LEASE");
 	}
 
 	@Test
 	void itNeedsAMethodThatJoinsItsTransaction() {
-		assertStops(this.withDatabase, UnfitHandlers.Apart.class, "propagation", "Guarantee.LEASE");
+		assertStops(this.withDatabase, InvalidHandlers.Apart.class, "propagation", "Guarantee.LEASE");
 	}
 
 	@Test
 	void itMayBeTheDefault() {
 		assertStops(this.withDatabase.withPropertyValues("idempotent.guarantee=transaction"),
-				UnfitHandlers.ByDefault.class, "responds asynchronously", "Guarantee.LEASE");
+				InvalidHandlers.ByDefault.class, "responds asynchronously", "Guarantee.LEASE");
 		assertStops(this.application.withPropertyValues("idempotent.guarantee=transaction"),
-				UnfitHandlers.UnderLease.class,
+				InvalidHandlers.UnderLease.class,
 				"has Guarantee.TRANSACTION (from its annotation or idempotent.guarantee), and",
 				"spring-boot-starter-jdbc");
 	}
@@ -137,7 +137,7 @@ class TransactionMistakesTests {
 	void itHoldsForHandlersThatNeedAKeyByARule() {
 		WebApplicationContextRunner ruled = this.withDatabase.withPropertyValues("idempotent.guarantee=transaction",
 				"idempotent.web.required-for=POST /plain/**");
-		assertStops(ruled, UnfitHandlers.WithoutAnnotation.class, "responds asynchronously", "Guarantee.LEASE");
+		assertStops(ruled, InvalidHandlers.WithoutAnnotation.class, "responds asynchronously", "Guarantee.LEASE");
 	}
 
 	@Test
@@ -145,7 +145,7 @@ class TransactionMistakesTests {
 		this.application
 			.withBean(DataSource.class, () -> new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/none"))
 			.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class))
-			.withUserConfiguration(UnfitHandlers.Plain.class)
+			.withUserConfiguration(InvalidHandlers.Plain.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -175,9 +175,9 @@ class TransactionMistakesTests {
 	 * Handlers for which {@code Guarantee.TRANSACTION} cannot hold, and one that can have
 	 * it.
 	 */
-	static final class UnfitHandlers {
+	static final class InvalidHandlers {
 
-		private UnfitHandlers() {
+		private InvalidHandlers() {
 		}
 
 		/**

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
+import com.sun.net.httpserver.HttpExchange;
+import dev.idempotent.testing.LocalHttpServer;
 import org.junit.jupiter.api.Test;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
@@ -49,6 +51,43 @@ class CallFailureTests {
 			assertThat(declined).isInstanceOf(Declined.class);
 			assertThat(CallFailure.isOfClient(declined)).isTrue();
 		}
+	}
+
+	@Test
+	void readsTheTypeAndTheDetailOfAProblem() {
+		try (LocalHttpServer service = LocalHttpServer.start((exchange) -> answer(exchange,
+				"{\"errors\":[{\"type\":\"inner\"}],\"type\":\"urn:problem:declined\",\"detail\":\"It is \\\"blocked\\\"\"}"))) {
+			Throwable refused = refused(service);
+			assertThat(CallFailure.describe(refused)).isEqualTo("422 urn:problem:declined");
+			assertThat(CallFailure.wordsOf(refused)).isEqualTo("It is \"blocked\"");
+		}
+	}
+
+	@Test
+	void readsNoTypeAndNoDetailOfAnotherBody() {
+		try (LocalHttpServer service = LocalHttpServer
+			.start((exchange) -> answer(exchange, "{\"title\":\"\",\"status\":422}"))) {
+			Throwable refused = refused(service);
+			assertThat(CallFailure.describe(refused)).isEqualTo("422");
+			assertThat(CallFailure.wordsOf(refused)).isNull();
+		}
+		try (LocalHttpServer service = LocalHttpServer.start((exchange) -> answer(exchange, "no JSON"))) {
+			Throwable refused = refused(service);
+			assertThat(CallFailure.describe(refused)).isEqualTo("422");
+			assertThat(CallFailure.wordsOf(refused)).isNull();
+		}
+	}
+
+	private static Throwable refused(LocalHttpServer service) {
+		return catchThrowable(() -> RestClient.create(service.url()).post().retrieve().toBodilessEntity());
+	}
+
+	private static void answer(HttpExchange exchange, String body) throws IOException {
+		byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+		exchange.getResponseHeaders().set("Content-Type", "application/problem+json");
+		exchange.sendResponseHeaders(422, bytes.length);
+		exchange.getResponseBody().write(bytes);
+		exchange.close();
 	}
 
 	@Test

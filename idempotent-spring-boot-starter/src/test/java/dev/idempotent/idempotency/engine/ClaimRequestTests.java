@@ -7,8 +7,8 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.engine.ClaimRequest.TokenIds;
+import dev.idempotent.testing.ConcurrentRuns;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,7 +35,8 @@ class ClaimRequestTests {
 	@Test
 	void differAmongThreads() throws InterruptedException {
 		TokenIds shared = new TokenIds();
-		List<List<String>> drawn = Race.of(8, (runner) -> Stream.generate(shared::next).limit(5_000).toList());
+		List<List<String>> drawn = ConcurrentRuns.of(8,
+				(runner) -> Stream.generate(shared::next).limit(5_000).toList());
 		Set<String> distinct = new HashSet<>();
 		drawn.forEach(distinct::addAll);
 		assertThat(distinct).hasSize(8 * 5_000);

@@ -9,10 +9,10 @@ import java.util.stream.IntStream;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -60,7 +60,7 @@ abstract class AbstractRecordSweeperTests {
 	@Test
 	void deletesEveryRowOnceOnManyInstances() throws InterruptedException {
 		table().expire(4_500);
-		List<Integer> swept = Race.of(6, (runner) -> sweeper(MINUTE).sweep());
+		List<Integer> swept = ConcurrentRuns.of(6, (runner) -> sweeper(MINUTE).sweep());
 		int rest = this.sweeper.sweep();
 		assertThat(swept.stream().mapToInt(Integer::intValue).sum() + rest).isEqualTo(4_500);
 		assertThat(table().rows()).isZero();
@@ -85,7 +85,7 @@ abstract class AbstractRecordSweeperTests {
 	void neverDeletesAKeyThatWasTakenOver() throws InterruptedException {
 		for (int i = 0; i < 20; i++) {
 			List<IdempotencyKey> keys = table().expire(20);
-			Race.of(3, (runner) -> {
+			ConcurrentRuns.of(3, (runner) -> {
 				if (runner == 0) {
 					return this.sweeper.sweep();
 				}
@@ -102,7 +102,8 @@ abstract class AbstractRecordSweeperTests {
 	@Test
 	void grantsEachExpiredKeyToOneOfManyClaimants() throws InterruptedException {
 		for (IdempotencyKey expired : table().expire(30)) {
-			List<Claim> claims = Race.of(8, (runner) -> this.store.claim(expired, REQUEST, "token " + runner, MINUTE));
+			List<Claim> claims = ConcurrentRuns.of(8,
+					(runner) -> this.store.claim(expired, REQUEST, "token " + runner, MINUTE));
 			assertThat(claims).filteredOn(Claim.Acquired.class::isInstance).hasSize(1);
 			assertThat(claims).filteredOn(Claim.Pending.class::isInstance).hasSize(7);
 		}

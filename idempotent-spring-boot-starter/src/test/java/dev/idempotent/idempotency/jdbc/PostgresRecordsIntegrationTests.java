@@ -17,12 +17,12 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.PendingKeys;
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore.Sweepers;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.test.IdempotencyStoreContract;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;
@@ -376,7 +376,7 @@ class PostgresRecordsIntegrationTests {
 			store.claim(this.key, REQUEST, "owner", MINUTE);
 			long transactions = number("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint");
 			long written = writtenBytes();
-			List<Integer> refused = Race.of(CLAIMANTS, (runner) -> refusedClaims(store, "rival " + runner));
+			List<Integer> refused = ConcurrentRuns.of(CLAIMANTS, (runner) -> refusedClaims(store, "rival " + runner));
 			assertThat(refused).allMatch((count) -> count == CLAIMS);
 			// The server may write a few rows of its own.
 			assertThat(number("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint") - transactions)

@@ -27,8 +27,8 @@ class IdempotentMethodAdvisorTests {
 		}, () -> {
 			throw new IllegalStateException("No call is run here");
 		}, (type, method) -> false, new OperationNames()));
-		Method place = UnfitMethods.Plain.class.getMethod("place", String.class);
-		assertThat(advisor.get().matches(place, UnfitMethods.Plain.class)).isTrue();
+		Method place = InvalidMethods.Plain.class.getMethod("place", String.class);
+		assertThat(advisor.get().matches(place, InvalidMethods.Plain.class)).isTrue();
 	}
 
 }

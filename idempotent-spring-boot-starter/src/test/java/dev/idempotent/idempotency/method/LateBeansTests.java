@@ -28,7 +28,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  */
 class LateBeansTests {
 
-	static Stream<Arguments> unfit() {
+	static Stream<Arguments> invalid() {
 		return Stream.of(arguments(LazyFinal.class, "FinalBank.transfer", "belongs to a final class"),
 				arguments(PrototypeFinal.class, "FinalBank.transfer", "belongs to a final class"),
 				arguments(LazyInTransaction.class, "FinalBankInTransaction.transfer", "belongs to a final class"),
@@ -39,7 +39,7 @@ class LateBeansTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("unfit")
+	@MethodSource("invalid")
 	void areRefusedIfTheyCannotBeAdvised(Class<?> configuration, String method, String reason) {
 		AtomicInteger runs = new AtomicInteger();
 		MethodApplication.with(configuration).withBean(AtomicInteger.class, () -> runs).run((context) -> {

@@ -60,67 +60,68 @@ class MethodMistakesTests {
 
 	private static final String ANOTHER_BEAN = "a method of another bean";
 
-	static Stream<Arguments> unfit() {
+	static Stream<Arguments> invalid() {
 		return Stream.concat(unreachable(), misstated());
 	}
 
 	private static Stream<Arguments> unreachable() {
-		return Stream.of(arguments(UnfitMethods.FinalMethod.class, "is final", ANOTHER_BEAN),
-				arguments(UnfitMethods.FinalClass.class, "belongs to a final class", ANOTHER_BEAN),
-				arguments(UnfitMethods.OnlyOne.class, "belongs to a final class", ANOTHER_BEAN),
-				arguments(UnfitMethods.PrivateMethod.class, "is private or static", ANOTHER_BEAN),
-				arguments(UnfitMethods.MethodOfAnotherPackage.class,
+		return Stream.of(arguments(InvalidMethods.FinalMethod.class, "is final", ANOTHER_BEAN),
+				arguments(InvalidMethods.FinalClass.class, "belongs to a final class", ANOTHER_BEAN),
+				arguments(InvalidMethods.OnlyOne.class, "belongs to a final class", ANOTHER_BEAN),
+				arguments(InvalidMethods.PrivateMethod.class, "is private or static", ANOTHER_BEAN),
+				arguments(InvalidMethods.MethodOfAnotherPackage.class,
 						"is package-private, and the class of its bean is in another package", ANOTHER_BEAN),
-				arguments(UnfitMethods.StaticMethod.class, "is private or static", ANOTHER_BEAN));
+				arguments(InvalidMethods.StaticMethod.class, "is private or static", ANOTHER_BEAN));
 	}
 
 	private static Stream<Arguments> misstated() {
-		return Stream.of(arguments(UnfitMethods.NoKey.class, "has no key", "key = \"#event.id\""),
-				arguments(UnfitMethods.TokenWithKey.class, "one-time token, and is not a web handler",
+		return Stream.of(arguments(InvalidMethods.NoKey.class, "has no key", "key = \"#event.id\""),
+				arguments(InvalidMethods.TokenWithKey.class, "one-time token, and is not a web handler",
 						"without from = KeySource.TOKEN"),
-				arguments(UnfitMethods.TokenOnListener.class, "one-time token, and is not a web handler",
+				arguments(InvalidMethods.TokenOnListener.class, "one-time token, and is not a web handler",
 						"Move the annotation to the web handler"),
-				arguments(UnfitMethods.IncludesHeader.class, "includes headers of requests, and is not a web handler",
+				arguments(InvalidMethods.IncludesHeader.class, "includes headers of requests, and is not a web handler",
 						"all arguments are compared"),
-				arguments(UnfitMethods.ChangeableKey.class,
-						"has the key '#id', whose values cannot be told apart: UnfitMethods$ChangeableId has fields that "
+				arguments(InvalidMethods.ChangeableKey.class,
+						"has the key '#id', whose values cannot be told apart: InvalidMethods$ChangeableId has fields that "
 								+ "are not final",
 						"such as #id.value"),
-				arguments(UnfitMethods.ChangeableMemberOfAKey.class,
-						"the member 'ids' of UnfitMethods$Batch: UnfitMethods$ChangeableId has fields",
+				arguments(InvalidMethods.ChangeableMemberOfAKey.class,
+						"the member 'ids' of InvalidMethods$Batch: InvalidMethods$ChangeableId has fields",
 						"such as #batches.value"),
-				arguments(UnfitMethods.UnknownVariable.class, "no variable #order, only #id", "SpEL"),
-				arguments(UnfitMethods.Malformed.class, "key expression '#id['", "SpEL"),
-				arguments(UnfitMethods.UnknownIgnored.class, "no parameter 'sentAt', only [id]", "names of parameters"),
-				arguments(UnfitMethods.UnknownIgnoredMember.class, "no parameter 'event', only [id]",
+				arguments(InvalidMethods.UnknownVariable.class, "no variable #order, only #id", "SpEL"),
+				arguments(InvalidMethods.Malformed.class, "key expression '#id['", "SpEL"),
+				arguments(InvalidMethods.UnknownIgnored.class, "no parameter 'sentAt', only [id]",
 						"names of parameters"),
-				arguments(UnfitMethods.ShortRetention.class, "shorter than its lease", "at least as long"),
-				arguments(UnfitMethods.NoDuration.class, "lease 'soon'", "30s"),
-				arguments(UnfitResults.OneMono.class, "cannot be replayed", "Return a value"),
-				arguments(UnfitResults.ManyFlux.class, "cannot be replayed", "Return a value"),
-				arguments(UnfitResults.OneStream.class, "cannot be replayed", "Return a value"),
-				arguments(UnfitResults.OneInputStream.class, "cannot be replayed", "Return a value"),
-				arguments(UnfitResults.OneIterator.class, "cannot be replayed", "Return a value"),
-				arguments(UnfitResults.OneFuture.class, "cannot be replayed", "CompletableFuture"),
-				arguments(UnfitResults.AnyObject.class, "returns java.lang.Object, which a retry could not get",
+				arguments(InvalidMethods.UnknownIgnoredMember.class, "no parameter 'event', only [id]",
+						"names of parameters"),
+				arguments(InvalidMethods.ShortRetention.class, "shorter than its lease", "at least as long"),
+				arguments(InvalidMethods.NoDuration.class, "lease 'soon'", "30s"),
+				arguments(InvalidResults.OneMono.class, "cannot be replayed", "Return a value"),
+				arguments(InvalidResults.ManyFlux.class, "cannot be replayed", "Return a value"),
+				arguments(InvalidResults.OneStream.class, "cannot be replayed", "Return a value"),
+				arguments(InvalidResults.OneInputStream.class, "cannot be replayed", "Return a value"),
+				arguments(InvalidResults.OneIterator.class, "cannot be replayed", "Return a value"),
+				arguments(InvalidResults.OneFuture.class, "cannot be replayed", "CompletableFuture"),
+				arguments(InvalidResults.AnyObject.class, "returns java.lang.Object, which a retry could not get",
 						"Return a type of your own"),
-				arguments(UnfitResults.OnePage.class, "cannot be read from JSON", "the content of a page"),
-				arguments(UnfitResults.OneResponseEntity.class, "cannot be read from JSON", "the body of a response"),
-				arguments(UnfitResults.SealedWithoutTypes.class, "cannot be read from JSON", "@JsonTypeInfo"),
-				arguments(UnfitResults.OneCounter.class,
-						"cannot be compared with what a retry would get: the member 'count' of MethodMistakesTests$UnfitResults$Counted",
+				arguments(InvalidResults.OnePage.class, "cannot be read from JSON", "the content of a page"),
+				arguments(InvalidResults.OneResponseEntity.class, "cannot be read from JSON", "the body of a response"),
+				arguments(InvalidResults.SealedWithoutTypes.class, "cannot be read from JSON", "@JsonTypeInfo"),
+				arguments(InvalidResults.OneCounter.class,
+						"cannot be compared with what a retry would get: the member 'count' of MethodMistakesTests$InvalidResults$Counted",
 						"such as a record"),
-				arguments(UnfitResults.LaterCounter.class,
-						"the member 'count' of MethodMistakesTests$UnfitResults$Counted", "CanonicalForm"),
-				arguments(UnfitResults.FutureInTransaction.class, "returns a future", "Guarantee.LEASE"),
-				arguments(UnfitResults.ReadOnly.class, "readOnly = true", "Guarantee.LEASE"),
-				arguments(UnfitResults.NotSupported.class, "(propagation)", "Guarantee.LEASE"),
-				arguments(UnfitResults.Never.class, "(propagation)", "Guarantee.LEASE"));
+				arguments(InvalidResults.LaterCounter.class,
+						"the member 'count' of MethodMistakesTests$InvalidResults$Counted", "CanonicalForm"),
+				arguments(InvalidResults.FutureInTransaction.class, "returns a future", "Guarantee.LEASE"),
+				arguments(InvalidResults.ReadOnly.class, "readOnly = true", "Guarantee.LEASE"),
+				arguments(InvalidResults.NotSupported.class, "(propagation)", "Guarantee.LEASE"),
+				arguments(InvalidResults.Never.class, "(propagation)", "Guarantee.LEASE"));
 	}
 
 	@ParameterizedTest
-	@MethodSource("unfit")
-	void refusesAnUnfitMethod(Class<?> bean, String mistake, String action) {
+	@MethodSource("invalid")
+	void refusesAnInvalidMethod(Class<?> bean, String mistake, String action) {
 		assertStops(MethodApplication.with(bean), bean, mistake, action);
 	}
 
@@ -128,33 +129,33 @@ class MethodMistakesTests {
 	void refusesARecord() {
 		assertStops(
 				MethodApplication.with()
-					.withBean(UnfitMethods.OneRecord.class, () -> new UnfitMethods.OneRecord("record")),
-				UnfitMethods.OneRecord.class, "belongs to a final class", ANOTHER_BEAN);
+					.withBean(InvalidMethods.OneRecord.class, () -> new InvalidMethods.OneRecord("record")),
+				InvalidMethods.OneRecord.class, "belongs to a final class", ANOTHER_BEAN);
 	}
 
 	@Test
 	void refusesAMethodOutsideTheInterfacesOfAnInterfaceProxy() {
 		assertStops(
-				MethodApplication.with(UnfitMethods.BesideItsInterface.class)
+				MethodApplication.with(InvalidMethods.BesideItsInterface.class)
 					.withPropertyValues("spring.aop.proxy-target-class=false"),
-				UnfitMethods.BesideItsInterface.class, "is not declared by an interface of its bean", ANOTHER_BEAN);
+				InvalidMethods.BesideItsInterface.class, "is not declared by an interface of its bean", ANOTHER_BEAN);
 	}
 
 	@Test
 	void refusesAMethodBehindAProxyOfTheApplication() {
 		assertStops(
 				MethodApplication.with()
-					.withBean(UnfitMethods.Greeter.class,
-							() -> (UnfitMethods.Greeter) new ProxyFactory(new UnfitMethods.BesideItsInterface())
+					.withBean(InvalidMethods.Greeter.class,
+							() -> (InvalidMethods.Greeter) new ProxyFactory(new InvalidMethods.BesideItsInterface())
 								.getProxy()),
-				UnfitMethods.BesideItsInterface.class, "is not declared by an interface of its bean", ANOTHER_BEAN);
+				InvalidMethods.BesideItsInterface.class, "is not declared by an interface of its bean", ANOTHER_BEAN);
 	}
 
 	@Test
 	void refusesALambda() {
 		assertStops(
 				MethodApplication.with()
-					.withBean("placing", UnfitMethods.Placing.class, () -> (UnfitMethods.Placing) (id) -> id),
+					.withBean("placing", InvalidMethods.Placing.class, () -> (InvalidMethods.Placing) (id) -> id),
 				MethodMistakesTests.class, "belongs to a lambda", ANOTHER_BEAN);
 	}
 
@@ -167,15 +168,15 @@ class MethodMistakesTests {
 
 	@Test
 	void refusesABeanThatAPostProcessorDependsOn() {
-		assertStops(MethodApplication.with(UnfitMethods.Plain.class, Needy.class), UnfitMethods.Plain.class,
+		assertStops(MethodApplication.with(InvalidMethods.Plain.class, Needy.class), InvalidMethods.Plain.class,
 				"was created too early", ANOTHER_BEAN);
 	}
 
 	@Test
 	void refusesTransactionsInAspectJMode() {
-		assertStops(MethodApplication.with(UnfitMethods.Plain.class)
+		assertStops(MethodApplication.with(InvalidMethods.Plain.class)
 			.withBean("org.springframework.transaction.config.internalTransactionAspect", Object.class, Object::new),
-				UnfitMethods.Plain.class, "AspectJ mode", ANOTHER_BEAN);
+				InvalidMethods.Plain.class, "AspectJ mode", ANOTHER_BEAN);
 	}
 
 	@Test
@@ -185,9 +186,9 @@ class MethodMistakesTests {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, IdempotencyAutoConfiguration.class,
 					ImportMethods.CLASS))
 			.withBean(IdempotencyStore.class, () -> new InMemoryIdempotencyStore(InstantSource.system()));
-		assertStops(application.withUserConfiguration(UnfitResults.InTransaction.class),
-				UnfitResults.InTransaction.class, "no DataSource", "spring-boot-starter-jdbc");
-		application.withUserConfiguration(UnfitMethods.Plain.class)
+		assertStops(application.withUserConfiguration(InvalidResults.InTransaction.class),
+				InvalidResults.InTransaction.class, "no DataSource", "spring-boot-starter-jdbc");
+		application.withUserConfiguration(InvalidMethods.Plain.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -236,13 +237,13 @@ class MethodMistakesTests {
 	static class Needy {
 
 		@Bean
-		static EarlyPostProcessor needy(UnfitMethods.Plain needed) {
+		static EarlyPostProcessor needy(InvalidMethods.Plain needed) {
 			return new EarlyPostProcessor(needed);
 		}
 
 	}
 
-	record EarlyPostProcessor(UnfitMethods.Plain needed) implements BeanPostProcessor, PriorityOrdered {
+	record EarlyPostProcessor(InvalidMethods.Plain needed) implements BeanPostProcessor, PriorityOrdered {
 
 		@Override
 		public int getOrder() {
@@ -301,9 +302,9 @@ class MethodMistakesTests {
 	 * Beans whose one annotated method, always {@code place}, has an unsupported result
 	 * or transaction.
 	 */
-	static final class UnfitResults {
+	static final class InvalidResults {
 
-		private UnfitResults() {
+		private InvalidResults() {
 		}
 
 		static class OneMono {

@@ -28,14 +28,14 @@ class MockedBeanTests {
 
 	@MockitoBean
 	@SuppressWarnings("NullAway.Init")
-	private UnfitMethods.Plain orders;
+	private InvalidMethods.Plain orders;
 
 	/**
 	 * A mock of the same class, in the place of one that has names of its own.
 	 */
 	@MockitoBean
 	@SuppressWarnings({ "NullAway.Init", "UnusedVariable" })
-	private UnfitMethods.Plain returns;
+	private InvalidMethods.Plain returns;
 
 	@Autowired
 	@SuppressWarnings("NullAway.Init")
@@ -47,7 +47,7 @@ class MockedBeanTests {
 		assertThat(this.counter.orders().place("1")).isEqualTo("mocked");
 	}
 
-	record Counter(UnfitMethods.Plain orders) {
+	record Counter(InvalidMethods.Plain orders) {
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -61,13 +61,13 @@ class MockedBeanTests {
 		}
 
 		@Bean
-		UnfitMethods.Plain orders() {
-			return new UnfitMethods.Plain();
+		InvalidMethods.Plain orders() {
+			return new InvalidMethods.Plain();
 		}
 
 		@Bean
-		UnfitMethods.Plain returns() {
-			return new UnfitMethods.Plain() {
+		InvalidMethods.Plain returns() {
+			return new InvalidMethods.Plain() {
 
 				@Override
 				@Idempotent(key = "#id", name = "return")
@@ -79,7 +79,7 @@ class MockedBeanTests {
 		}
 
 		@Bean
-		Counter counter(UnfitMethods.Plain orders) {
+		Counter counter(InvalidMethods.Plain orders) {
 			return new Counter(orders);
 		}
 

@@ -12,11 +12,11 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.Claimant;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -117,7 +117,7 @@ class IdempotencyEngineRedisIntegrationTests {
 		List<AtomicInteger> runs = Stream.generate(AtomicInteger::new).limit(50).toList();
 		IdempotencyEngine crowded = engine(
 				new RedisIdempotencyStore(IdempotencyRedisConnection.shared(redis.connect()), PREFIX));
-		Race.of(200, (thread) -> {
+		ConcurrentRuns.of(200, (thread) -> {
 			for (int i = 0; i < 50; i++) {
 				int number = (thread + i) % 50;
 				Claimant claimant = crowded.claimant(Samples.operation(), keys.get(number), REQUEST, MINUTE, MINUTE);

@@ -9,11 +9,11 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.engine.Claimant;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.test.IdempotencyStoreContract;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -138,7 +138,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	void doesNotDelayOtherThreadsWhileOneWaits() throws Exception {
 		redis.stopReplica();
 		long start = System.nanoTime();
-		List<Boolean> refused = Race.of(16, (number) -> {
+		List<Boolean> refused = ConcurrentRuns.of(16, (number) -> {
 			try {
 				hasty.claim(Samples.key(), REQUEST, "owner", MINUTE);
 				return false;

@@ -44,7 +44,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  */
 class ToolMistakesTests {
 
-	static Stream<Arguments> unfit() {
+	static Stream<Arguments> invalid() {
 		return Stream.of(
 				arguments(NoWindow.class, "takes its key from the call of a tool and has no window",
 						"window = \"15m\""),
@@ -72,7 +72,7 @@ class ToolMistakesTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("unfit")
+	@MethodSource("invalid")
 	void stopsTheApplication(Class<?> tools, String mistake, String action) {
 		tools(tools).run((context) -> assertMistake(context.getStartupFailure(), mistake, action));
 	}

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.redis.RedisValues;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
@@ -166,11 +166,11 @@ class StoreFaultsIntegrationTests {
 	@Test
 	void refusesDuringAnOutageAndRunsEachRequestOnceAfterIt() throws Exception {
 		redis.stop();
-		List<HttpResponse<byte[]>> refused = Race.of(50, (number) -> post("/answers/200", this.key + number));
+		List<HttpResponse<byte[]>> refused = ConcurrentRuns.of(50, (number) -> post("/answers/200", this.key + number));
 		assertThat(refused).allSatisfy(StoreFaultsIntegrationTests::assertRefused);
 		redis.start();
 		awaitAnswer("/answers/200", "run 1");
-		List<HttpResponse<byte[]>> served = Race.of(50, (number) -> served(this.key + number));
+		List<HttpResponse<byte[]>> served = ConcurrentRuns.of(50, (number) -> served(this.key + number));
 		assertThat(served).extracting(HttpResponse::statusCode).containsOnly(200);
 		assertThat(application.bean(Operations.class).runs()).isEqualTo(51);
 	}
@@ -179,7 +179,7 @@ class StoreFaultsIntegrationTests {
 	void refusesConcurrentRequestsWithinOneTimeoutIfRedisNeverAnswered() throws Exception {
 		proxy.hold();
 		try (WebApplication cold = WebApplication.start(OperationsApplication.class, proxy, TIMEOUT)) {
-			List<Duration> waits = Race.of(20,
+			List<Duration> waits = ConcurrentRuns.of(20,
 					(number) -> timed(() -> assertRefused(cold.post("/answers/200", "", KEY, this.key + number))));
 			assertThat(waits).allSatisfy((wait) -> assertThat(wait).isLessThan(BRIEFLY));
 			proxy.resume();

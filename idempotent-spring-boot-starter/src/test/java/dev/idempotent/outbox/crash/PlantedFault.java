@@ -14,7 +14,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
 import dev.idempotent.outbox.jdbc.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.outbox.jdbc.NewEvent;
 import dev.idempotent.outbox.jdbc.LaneQuery;
 import dev.idempotent.outbox.jdbc.QueuedEvent;
 import dev.idempotent.transaction.OwnTransactions;

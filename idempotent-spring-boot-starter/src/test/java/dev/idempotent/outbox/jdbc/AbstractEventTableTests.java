@@ -26,7 +26,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.encryption.AesGcmPayloadCipher;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadEncryption;
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxSamples;
@@ -36,8 +35,8 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Chunk;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
@@ -657,7 +656,7 @@ abstract class AbstractEventTableTests extends EventTableSteps {
 	void claimsEachRowForOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, 400).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		List<QueuedEvent> heads = heads();
-		List<List<ClaimedEvent>> shares = Race.of(4, (relay) -> {
+		List<List<ClaimedEvent>> shares = ConcurrentRuns.of(4, (relay) -> {
 			List<ClaimedEvent> share = new ArrayList<>();
 			for (int from = 0; from < heads.size(); from += 40) {
 				share.addAll(claim(heads.subList(from, from + 40)));
@@ -673,7 +672,7 @@ abstract class AbstractEventTableTests extends EventTableSteps {
 		for (int i = 0; i < 20; i++) {
 			append("one", "two");
 			List<ClaimedEvent> claims = claim();
-			List<Integer> settled = Race.of(4,
+			List<Integer> settled = ConcurrentRuns.of(4,
 					(relay) -> settle((relay % 2 == 0) ? "delete" : "moveToDead").applyAsInt(claims));
 			assertThat(settled.stream().mapToInt(Integer::intValue).sum()).isEqualTo(2);
 		}
@@ -690,7 +689,7 @@ abstract class AbstractEventTableTests extends EventTableSteps {
 			.toList();
 		AtomicInteger appenders = new AtomicInteger(2);
 		Queue<UUID> ended = new ConcurrentLinkedQueue<>();
-		Race.of(6, (runner) -> {
+		ConcurrentRuns.of(6, (runner) -> {
 			if (runner < 2) {
 				for (int i = 0; i < 15; i++) {
 					append(IntStream.range(0, 10)

@@ -14,7 +14,6 @@ import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.encryption.PayloadEncryption;
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
@@ -24,7 +23,6 @@ import dev.idempotent.outbox.OutboxSamples.EventFacts;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.TopicControl.PausedTopic;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.OutboxOperations.EventCount;
 import dev.idempotent.outbox.jdbc.OutboxOperations.LateEvent;
@@ -33,7 +31,7 @@ import dev.idempotent.outbox.jdbc.OutboxOperations.OutboxSummary;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Position;
 import dev.idempotent.outbox.jdbc.OutboxOperations.Queue;
-import dev.idempotent.outbox.jdbc.OutboxOperations.ReadEvent;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -341,7 +339,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 		assertThat(payload(operations().readDead(dead, row - 1))).isEqualTo("dead");
 	}
 
-	private static String payload(@Nullable ReadEvent read) {
+	private static String payload(@Nullable EventRow read) {
 		assertThat(Objects.requireNonNull(read).unreadable()).isNull();
 		return new String(read.event().payload(), StandardCharsets.UTF_8);
 	}
@@ -352,11 +350,10 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 		append(one);
 		template().update("update " + events() + " set headers = '{\"ce_encrypted\": \"1\"}'");
 		assertThat(operations().readPending(one.event().id(), null)).isNotNull()
-			.satisfies((read) -> assertThat(read.unreadable()).startsWith("The payload cannot be decrypted: "));
+			.satisfies((read) -> assertThat(read.problem()).startsWith("The payload cannot be decrypted: "));
 		template().update("update " + events() + " set headers = 'x'");
 		assertThat(operations().readPending(one.event().id(), null)).isNotNull()
-			.satisfies(
-					(read) -> assertThat(read.unreadable()).isEqualTo("Its headers are not a JSON object of strings"));
+			.satisfies((read) -> assertThat(read.problem()).isEqualTo("Its headers are not a JSON object of strings"));
 	}
 
 	private Queue queue(NewEvent event, @Nullable Position after, int limit) {
@@ -431,7 +428,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 	void changesManyBlockedEventsOnceForManyOperators() throws InterruptedException {
 		append(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		table().block(failures(claim(), "refused"));
-		List<Integer> changed = Race.of(3, (operator) -> switch (operator) {
+		List<Integer> changed = ConcurrentRuns.of(3, (operator) -> switch (operator) {
 			case 0 -> operations().retryBlocked(ALL);
 			case 1 -> operations().skipBlocked(ALL);
 			default -> operations().discardBlocked(ALL);
@@ -519,8 +516,8 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 	@Test
 	void movesAndDeletesEachDeadEventOnceForManyOperators() throws InterruptedException {
 		moveToDead(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		List<int[]> done = Race.of(4, (operator) -> (operator % 2 == 0) ? new int[] { deadEvents().retry(ALL), 0 }
-				: new int[] { 0, deadEvents().discard(ALL) });
+		List<int[]> done = ConcurrentRuns.of(4, (operator) -> (operator % 2 == 0)
+				? new int[] { deadEvents().retry(ALL), 0 } : new int[] { 0, deadEvents().discard(ALL) });
 		int retried = done.stream().mapToInt((counts) -> counts[0]).sum() + deadEvents().retry(ALL);
 		int discarded = done.stream().mapToInt((counts) -> counts[1]).sum();
 		assertThat(retried + discarded).isEqualTo(1100);
@@ -579,7 +576,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 	void sweepsEachEventOnceOnManyInstances() throws InterruptedException {
 		moveToDead(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		age(HOUR);
-		List<Integer> swept = Race.of(4, (instance) -> sweep());
+		List<Integer> swept = ConcurrentRuns.of(4, (instance) -> sweep());
 		assertThat(swept.stream().mapToInt(Integer::intValue).sum() + sweep()).isEqualTo(1100);
 		assertThat(typesIn(dead())).isEmpty();
 	}
@@ -638,7 +635,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 
 	@Test
 	void letsOneOfManyOperatorsPauseATopic() throws InterruptedException {
-		List<Boolean> changed = Race.of(4, (operator) -> control().pause("test:contended"));
+		List<Boolean> changed = ConcurrentRuns.of(4, (operator) -> control().pause("test:contended"));
 		assertThat(changed).containsOnlyOnce(true);
 	}
 

@@ -22,7 +22,6 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;

@@ -12,7 +12,6 @@ import java.util.function.Supplier;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;

@@ -24,7 +24,6 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxPublisher;
@@ -34,6 +33,7 @@ import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.jdbc.LaneHash;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.testing.Patience;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -690,7 +690,7 @@ abstract class AbstractRelayTests {
 		Shop first = instances.get(0);
 		keys.forEach(first::createCounter);
 		int each = 40;
-		Race.of(6, (racer) -> {
+		ConcurrentRuns.of(6, (racer) -> {
 			for (int i = 0; i < each; i++) {
 				instances.get(racer % 3).appendNext(keys.get((racer + i) % keys.size()));
 			}

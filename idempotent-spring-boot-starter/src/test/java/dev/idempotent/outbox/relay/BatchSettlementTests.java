@@ -18,7 +18,7 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.ClaimedEvent;
 import dev.idempotent.outbox.jdbc.LaneQuery;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.outbox.jdbc.NewEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.LostCommitReplies;
 import dev.idempotent.transaction.OwnTransactions;

@@ -43,9 +43,9 @@ class CircuitBreakersTests {
 	}, () -> {
 	});
 
-	private final LaneQueue wakes = new LaneQueue(1000);
+	private final LaneQueue queue = new LaneQueue(1000);
 
-	private final CircuitBreakers circuit = new CircuitBreakers("test", this.paused, this.wakes,
+	private final CircuitBreakers circuit = new CircuitBreakers("test", this.paused, this.queue,
 			this.recoveries::incrementAndGet);
 
 	@Test
@@ -133,7 +133,7 @@ class CircuitBreakersTests {
 		this.circuit.record(List.of(event(2)), List.of(DELIVERED));
 		assertThat(this.circuit.isClosed()).isTrue();
 		assertThat(this.recoveries).hasValue(1);
-		assertThat(this.wakes.take(10)).extracting(LaneSignal::topic).containsExactly("test:2");
+		assertThat(this.queue.take(10)).extracting(LaneSignal::topic).containsExactly("test:2");
 		assertThat(Objects.requireNonNull(this.circuit.awaitProbe(Duration.ZERO)).topic()).isEqualTo("test:0");
 	}
 
@@ -145,7 +145,7 @@ class CircuitBreakersTests {
 		}
 		this.circuit.keep(wake(1, 1000));
 		record(DELIVERED);
-		assertThat(this.wakes.take(1000)).hasSize(100).allMatch((wake) -> wake.row() == 0);
+		assertThat(this.queue.take(1000)).hasSize(100).allMatch((wake) -> wake.row() == 0);
 		assertThat(this.recoveries).hasValue(1);
 	}
 

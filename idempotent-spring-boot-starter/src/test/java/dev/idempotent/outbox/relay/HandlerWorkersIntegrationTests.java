@@ -28,7 +28,7 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.ClaimedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.NewEvent;
+import dev.idempotent.outbox.jdbc.NewEvent;
 import dev.idempotent.outbox.jdbc.QueuedEvent;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.relay.BatchSettlement.Rules;

@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
@@ -25,6 +24,7 @@ import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.Wait;
 import dev.idempotent.saga.engine.SagaStore.WaitEnd;
+import dev.idempotent.testing.ConcurrentRuns;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -246,12 +246,12 @@ public abstract class AbstractSagaSignalTests {
 	@Test
 	void forgetsWhichInstancesASagaDidNotFit() {
 		this.store.insert(this.saga, List.of(wait("paid")));
-		this.store.releaseUnfit(this.owner, Duration.ofMillis(1));
+		this.store.releaseIncompatible(this.owner, Duration.ofMillis(1));
 		pass(Duration.ofSeconds(1));
 		StoredSaga taken = Objects.requireNonNull(takeOver());
-		assertThat(taken.unfit()).isOne();
+		assertThat(taken.incompatibleRuns()).isOne();
 		endWait(taken.owner(), LIMIT);
-		assertThat(find().unfit()).isZero();
+		assertThat(find().incompatibleRuns()).isZero();
 	}
 
 	@Test
@@ -346,7 +346,7 @@ public abstract class AbstractSagaSignalTests {
 		for (int round = 0; round < ROUNDS; round++) {
 			NewSaga next = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 			this.store.insert(next, List.of(wait("paid")));
-			List<Object> ends = Race.of(2, (runner) -> (runner == 0)
+			List<Object> ends = ConcurrentRuns.of(2, (runner) -> (runner == 0)
 					? this.store.endWait(next.owner(), 1, waitOf(wait("paid"), LIMIT), LEASE) : this.store
 						.signal(new Signal(next.id(), "paid", bytes("100"), Samples.fingerprint("100"), RETENTION)));
 			WaitEnd end = (WaitEnd) ends.get(0);
@@ -374,7 +374,7 @@ public abstract class AbstractSagaSignalTests {
 			this.store.endWait(next.owner(), 1, waitOf(wait("paid"), LIMIT), LEASE);
 			pass(LIMIT.plusSeconds(1));
 			StoredSaga taken = Objects.requireNonNull(this.store.takeOver(next.id(), "second", LEASE));
-			List<Object> ends = Race.of(2, (runner) -> (runner == 0)
+			List<Object> ends = ConcurrentRuns.of(2, (runner) -> (runner == 0)
 					? this.store.endWait(taken.owner(), 1, waitOf(wait("paid"), LIMIT), LEASE) : this.store
 						.signal(new Signal(next.id(), "paid", bytes("100"), Samples.fingerprint("100"), RETENTION)));
 			JournalEntry ended = Objects.requireNonNull(((WaitEnd) ends.get(0)).entry());
@@ -387,7 +387,7 @@ public abstract class AbstractSagaSignalTests {
 	@Test
 	void acceptsOneOfManyDifferentSignals() throws InterruptedException {
 		beginWait();
-		List<SignalResult> results = Race.of(8, (runner) -> signal("paid", "amount " + runner).result());
+		List<SignalResult> results = ConcurrentRuns.of(8, (runner) -> signal("paid", "amount " + runner).result());
 		assertThat(results).filteredOn(SignalResult.ACCEPTED::equals).hasSize(1);
 		assertThat(results).filteredOn(SignalResult.DIFFERENT::equals).hasSize(7);
 	}
@@ -530,7 +530,7 @@ public abstract class AbstractSagaSignalTests {
 		for (int round = 0; round < ROUNDS; round++) {
 			NewSaga next = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 			this.store.insert(next, List.of());
-			List<Object> ends = Race.of(
+			List<Object> ends = ConcurrentRuns.of(
 					2, (
 							runner) -> (runner == 0)
 									? this.store.change(next.owner(),

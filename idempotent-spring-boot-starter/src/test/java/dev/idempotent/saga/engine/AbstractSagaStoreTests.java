@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
@@ -27,6 +26,7 @@ import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.saga.engine.SagaStore.StoredStep;
+import dev.idempotent.testing.ConcurrentRuns;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -303,21 +303,21 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
 		this.store.release(this.owner, List.of(), Duration.ZERO);
 		SagaOwner second = Objects.requireNonNull(takeOver()).owner();
-		assertThat(this.store.releaseUnfit(this.owner, Duration.ZERO)).isFalse();
-		assertThat(this.store.releaseUnfit(second, LEASE)).isTrue();
+		assertThat(this.store.releaseIncompatible(this.owner, Duration.ZERO)).isFalse();
+		assertThat(this.store.releaseIncompatible(second, LEASE)).isTrue();
 		assertThat(find().attempts()).isZero();
-		assertThat(find().unfit()).isOne();
+		assertThat(find().incompatibleRuns()).isOne();
 		assertThat(takeOver()).isNull();
 		pass(LEASE);
 		SagaOwner third = Objects.requireNonNull(takeOver()).owner();
 		this.store.write(third, SagaStatus.EXECUTING, 1, List.of(), LEASE);
-		assertThat(this.store.releaseUnfit(third, Duration.ZERO)).isTrue();
+		assertThat(this.store.releaseIncompatible(third, Duration.ZERO)).isTrue();
 		assertThat(find().attempts()).isZero();
-		assertThat(find().unfit()).isEqualTo(2);
+		assertThat(find().incompatibleRuns()).isEqualTo(2);
 		this.store.change(Objects.requireNonNull(takeOver()).owner(),
-				new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "unfit", LEASE), List.of());
+				new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "invalid", LEASE), List.of());
 		assertThat(administration().retry(this.saga.id())).isTrue();
-		assertThat(find().unfit()).isZero();
+		assertThat(find().incompatibleRuns()).isZero();
 	}
 
 	@Test
@@ -426,7 +426,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 			this.store.insert(SagaSamples.saga("checkout", SagaStatus.EXECUTING), List.of());
 		}
 		pass(LEASE);
-		List<List<StoredSaga>> taken = Race.of(6,
+		List<List<StoredSaga>> taken = ConcurrentRuns.of(6,
 				(runner) -> this.store.takeOverDue(SERVED, "process " + runner, LEASE, 10));
 		List<StoredSaga> rest = this.store.takeOverDue(SERVED, "rest", LEASE, 100);
 		assertThat(IntStream.rangeClosed(0, 6)
@@ -443,7 +443,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 			NewSaga contested = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 			this.store.insert(contested, List.of(SagaSamples.acting("hold", 1)));
 			pass(LEASE);
-			List<Object> ends = Race.of(2,
+			List<Object> ends = ConcurrentRuns.of(2,
 					(runner) -> (runner == 0)
 							? this.store.write(contested.owner(), SagaStatus.EXECUTING, 2,
 									List.of(SagaSamples.done("hold", 1), SagaSamples.acting("charge", 2)), LEASE)
@@ -461,7 +461,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 
 	@Test
 	void insertsAnIdOnceInARace() throws InterruptedException {
-		List<Boolean> inserted = Race.of(8,
+		List<Boolean> inserted = ConcurrentRuns.of(8,
 				(runner) -> this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1))));
 		assertThat(inserted).containsOnlyOnce(true);
 		assertThat(find().journal()).hasSize(1);

@@ -254,7 +254,7 @@ final class InMemorySagaRows {
 
 		int attempts;
 
-		int unfit;
+		int incompatibleRuns;
 
 		@Nullable String process;
 
@@ -298,7 +298,7 @@ final class InMemorySagaRows {
 			this.epoch = other.epoch;
 			this.steps = other.steps;
 			this.attempts = other.attempts;
-			this.unfit = other.unfit;
+			this.incompatibleRuns = other.incompatibleRuns;
 			this.process = other.process;
 			this.due = other.due;
 			this.arguments = other.arguments;
@@ -369,7 +369,7 @@ final class InMemorySagaRows {
 				.toList();
 			String why = (this.haltReason != null) ? this.haltReason : this.reason;
 			return new StoredSaga(new SagaOwner(this.id, this.epoch), this.name, this.status, this.steps, this.attempts,
-					this.unfit, this.fingerprint, this.arguments, this.result, why,
+					this.incompatibleRuns, this.fingerprint, this.arguments, this.result, why,
 					(this.due != null) ? Duration.between(now, this.due) : Duration.ZERO,
 					Duration.between(this.createdAt, now), this.createdAt, this.deadline, waits(), this.traceparent,
 					steps, null);

@@ -176,13 +176,13 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean releaseUnfit(SagaOwner owner, Duration delay) {
+	public boolean releaseIncompatible(SagaOwner owner, Duration delay) {
 		return this.rows.change(owner.id(), (row) -> {
 			if (!row.isOwnedBy(owner) || !row.status.isOpen()) {
 				return false;
 			}
 			row.process = null;
-			row.unfit++;
+			row.incompatibleRuns++;
 			row.attempts = Math.max(0, row.attempts - 1);
 			row.lease(delay, now());
 			return true;
@@ -248,7 +248,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			Signal sent = (signal != null) ? signal.sent() : null;
 			Instant end = Objects.requireNonNull(row.journal.get(name)).begunAt().plus(wait.limit());
 			row.attempts = 0;
-			row.unfit = 0;
+			row.incompatibleRuns = 0;
 			if (sent == null && end.isAfter(now())) {
 				row.process = null;
 				row.waitsFor = name;
@@ -372,7 +372,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 		row.haltReason = null;
 		row.process = null;
 		row.attempts = 0;
-		row.unfit = 0;
+		row.incompatibleRuns = 0;
 		row.epoch++;
 		row.due = now();
 	}

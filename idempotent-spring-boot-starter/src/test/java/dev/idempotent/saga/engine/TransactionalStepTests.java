@@ -84,7 +84,7 @@ class TransactionalStepTests {
 	@Test
 	void knowsNothingIfACallbackBeforeTheCommitFailsForATransaction() {
 		UnexpectedRollbackException failure = new UnexpectedRollbackException("an inner transaction");
-		TransactionalStep.Outcome<String> end = run(new Failing(failure), (status) -> {
+		TransactionalStep.TransactionOutcome<String> end = run(new Failing(failure), (status) -> {
 			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
 				@Override
@@ -178,7 +178,7 @@ class TransactionalStepTests {
 	 */
 	@Test
 	void isNotCommittedUnlessASynchronizationHasBeenTold() {
-		TransactionalStep.Outcome<Integer> end = insert(new Silent(this.manager));
+		TransactionalStep.TransactionOutcome<Integer> end = insert(new Silent(this.manager));
 		boolean unused = TransactionGuard.endLeftTransaction((failure) -> {
 		});
 		assertThat(end.isCommitted()).isFalse();
@@ -201,20 +201,20 @@ class TransactionalStepTests {
 		assertThat(this.database.sql("select * from work").query().listOfRows()).isEmpty();
 	}
 
-	private TransactionalStep.Outcome<Integer> insert() {
+	private TransactionalStep.TransactionOutcome<Integer> insert() {
 		return insert(this.manager);
 	}
 
-	private TransactionalStep.Outcome<Integer> insert(PlatformTransactionManager manager) {
+	private TransactionalStep.TransactionOutcome<Integer> insert(PlatformTransactionManager manager) {
 		return TransactionalStep.run(manager, "step",
 				(changes) -> this.database.sql("insert into work values ('done')").update());
 	}
 
-	private static TransactionalStep.Outcome<String> commitFails(RuntimeException failure) {
+	private static TransactionalStep.TransactionOutcome<String> commitFails(RuntimeException failure) {
 		return run(new Failing(failure), (status) -> "done");
 	}
 
-	private static TransactionalStep.Outcome<String> run(PlatformTransactionManager manager,
+	private static TransactionalStep.TransactionOutcome<String> run(PlatformTransactionManager manager,
 			Function<PendingChanges, String> work) {
 		return TransactionalStep.run(manager, "step", work);
 	}

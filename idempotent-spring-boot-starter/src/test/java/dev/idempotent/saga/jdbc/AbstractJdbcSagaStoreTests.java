@@ -7,7 +7,6 @@ import java.util.Objects;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.AbstractSagaStoreTests;
 import dev.idempotent.saga.engine.SagaAdministration;
@@ -17,6 +16,7 @@ import dev.idempotent.saga.engine.SagaStore;
 import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -235,14 +235,14 @@ abstract class AbstractJdbcSagaStoreTests extends AbstractSagaStoreTests {
 	@Test
 	void sweepsManyOnManyInstances() throws InterruptedException {
 		rows().end(1200);
-		List<Integer> swept = Race.of(3, (runner) -> sweep());
+		List<Integer> swept = ConcurrentRuns.of(3, (runner) -> sweep());
 		assertThat(swept.stream().mapToInt(Integer::intValue).sum() + sweep()).isEqualTo(1200);
 	}
 
 	@Test
 	void writesWhileItsLeaseIsRenewed() throws InterruptedException {
 		this.store.insert(this.saga, List.of());
-		List<Boolean> written = Race.of(3, (runner) -> {
+		List<Boolean> written = ConcurrentRuns.of(3, (runner) -> {
 			for (int i = 1; i <= 50; i++) {
 				if (runner > 0) {
 					this.store.renew(List.of(this.owner), LEASE);
@@ -261,7 +261,7 @@ abstract class AbstractJdbcSagaStoreTests extends AbstractSagaStoreTests {
 	@Test
 	void locksWhileItsLeaseIsRenewed() throws InterruptedException {
 		this.store.insert(this.saga, List.of());
-		List<Boolean> written = Race.of(2, (runner) -> {
+		List<Boolean> written = ConcurrentRuns.of(2, (runner) -> {
 			for (int i = 1; i <= 30; i++) {
 				if (runner > 0) {
 					this.store.renew(List.of(this.owner), LEASE);

@@ -45,50 +45,50 @@ class SagaMistakesTests {
 
 	private static final String ANOTHER_BEAN = "a method of another bean that Spring can proxy.";
 
-	static Stream<Arguments> unfit() {
-		return Stream.of(arguments(UnfitSagas.InTransaction.class, "is @Transactional, too", "runInTransaction"),
-				arguments(UnfitSagas.OfTransactionalClass.class, "is @Transactional, too (itself or its class)",
+	static Stream<Arguments> invalid() {
+		return Stream.of(arguments(InvalidSagas.InTransaction.class, "is @Transactional, too", "runInTransaction"),
+				arguments(InvalidSagas.OfTransactionalClass.class, "is @Transactional, too (itself or its class)",
 						"runInTransaction"),
-				arguments(UnfitSagas.Twofold.class, "is @Idempotent, too", "Remove @Idempotent"),
-				arguments(UnfitSagas.Handler.class, "is a web handler", "of another bean"),
-				arguments(UnfitSagas.Later.class, "returns java.util.concurrent.CompletableFuture", "Sagas.start"),
-				arguments(UnfitSagas.Sometime.class, "returns java.util.concurrent.Future", "Sagas.start"),
-				arguments(UnfitSagas.Reactive.class, "returns reactor.core.publisher.Mono", "Return a value"),
-				arguments(UnfitSagas.Streaming.class, "returns java.util.stream.Stream", "a collection"),
-				arguments(UnfitSagas.Counting.class, "the member 'count' of SagaMistakesTests$UnfitSagas$Counted",
+				arguments(InvalidSagas.Twofold.class, "is @Idempotent, too", "Remove @Idempotent"),
+				arguments(InvalidSagas.Handler.class, "is a web handler", "of another bean"),
+				arguments(InvalidSagas.Later.class, "returns java.util.concurrent.CompletableFuture", "Sagas.start"),
+				arguments(InvalidSagas.Sometime.class, "returns java.util.concurrent.Future", "Sagas.start"),
+				arguments(InvalidSagas.Reactive.class, "returns reactor.core.publisher.Mono", "Return a value"),
+				arguments(InvalidSagas.Streaming.class, "returns java.util.stream.Stream", "a collection"),
+				arguments(InvalidSagas.Counting.class, "the member 'count' of SagaMistakesTests$InvalidSagas$Counted",
 						"such as a record"),
-				arguments(UnfitSagas.UnknownVariable.class, "'#order.id': there is no variable #order, only #id",
+				arguments(InvalidSagas.UnknownVariable.class, "'#order.id': there is no variable #order, only #id",
 						"attribute 'key'"),
-				arguments(UnfitSagas.Blank.class, "has a blank name", "attribute 'name'"),
-				arguments(UnfitSagas.NoDuration.class, "the timeout 'soon'", "10m"),
-				arguments(UnfitSagas.NoTime.class, "the timeout '0s'", "10m"),
-				arguments(UnfitSagas.FinalMethod.class, "is final", ANOTHER_BEAN),
-				arguments(UnfitSagas.PrivateMethod.class, "is private or static", ANOTHER_BEAN),
-				arguments(UnfitSagas.Prototype.class, "which is not a singleton", "a singleton bean"),
-				arguments(UnfitSagas.Scoped.class, "which is not a singleton", "a singleton bean"),
-				arguments(UnfitSagas.TwoBeans.class, "has the name 'Plain.place', as has", "declare one bean"),
-				arguments(UnfitSagas.SameNames.class, "has the name 'Plain.place', as has", "attribute 'name'"));
+				arguments(InvalidSagas.Blank.class, "has a blank name", "attribute 'name'"),
+				arguments(InvalidSagas.NoDuration.class, "the timeout 'soon'", "10m"),
+				arguments(InvalidSagas.NoTime.class, "the timeout '0s'", "10m"),
+				arguments(InvalidSagas.FinalMethod.class, "is final", ANOTHER_BEAN),
+				arguments(InvalidSagas.PrivateMethod.class, "is private or static", ANOTHER_BEAN),
+				arguments(InvalidSagas.Prototype.class, "which is not a singleton", "a singleton bean"),
+				arguments(InvalidSagas.Scoped.class, "which is not a singleton", "a singleton bean"),
+				arguments(InvalidSagas.TwoBeans.class, "has the name 'Plain.place', as has", "declare one bean"),
+				arguments(InvalidSagas.SameNames.class, "has the name 'Plain.place', as has", "attribute 'name'"));
 	}
 
 	@ParameterizedTest
-	@MethodSource("unfit")
+	@MethodSource("invalid")
 	void stopTheApplication(Class<?> beans, String problem, String action) {
 		SagaApplication.with(beans).run((context) -> assertMistake(context, problem, action));
 	}
 
 	@Test
 	void stopTheApplicationWithoutATransactionManager() {
-		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
+		SagaApplication.with(InvalidSagas.Plain.class, TwoManagers.class)
 			.run((context) -> assertMistake(context, "and there is no transaction manager, or several",
 					"idempotent.jdbc.transaction-manager"));
-		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
+		SagaApplication.with(InvalidSagas.Plain.class, TwoManagers.class)
 			.withPropertyValues("idempotent.jdbc.transaction-manager=own")
 			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(SagaEngine.class));
-		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
+		SagaApplication.with(InvalidSagas.Plain.class, TwoManagers.class)
 			.withPropertyValues("idempotent.jdbc.transaction-manager=third")
 			.run((context) -> assertMistake(context, "there is not exactly one transaction manager 'third'",
 					"idempotent.jdbc.transaction-manager"));
-		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
+		SagaApplication.with(InvalidSagas.Plain.class, TwoManagers.class)
 			.withPropertyValues("idempotent.jdbc.transaction-manager=foreign")
 			.run((context) -> assertMistake(context, "does not work on the application's DataSource",
 					"idempotent.jdbc.transaction-manager"));
@@ -96,7 +96,7 @@ class SagaMistakesTests {
 
 	@Test
 	void stopTheApplicationWithoutTables() {
-		SagaApplication.with(UnfitSagas.Plain.class)
+		SagaApplication.with(InvalidSagas.Plain.class)
 			.withPropertyValues("idempotent.saga.initialize-schema=never")
 			.run((context) -> assertMistake(context, "lacks the table saga_instance of sagas",
 					"idempotent.saga.initialize-schema=always"));
@@ -105,7 +105,7 @@ class SagaMistakesTests {
 	@ParameterizedTest
 	@CsvSource({ "idempotent.saga.enabled", "idempotent.enabled" })
 	void stopTheApplicationWhereSagasAreDisabled(String property) {
-		SagaApplication.with(UnfitSagas.Plain.class)
+		SagaApplication.with(InvalidSagas.Plain.class)
 			.withPropertyValues(property + "=false")
 			.run((context) -> assertMistake(context, "would have no effect: " + property + " is false.",
 					"Remove the property, or remove the annotation."));
@@ -188,9 +188,9 @@ class SagaMistakesTests {
 	/**
 	 * Beans whose one annotated method, always {@code place}, cannot be a saga.
 	 */
-	static final class UnfitSagas {
+	static final class InvalidSagas {
 
-		private UnfitSagas() {
+		private InvalidSagas() {
 		}
 
 		static class InTransaction {

@@ -11,9 +11,9 @@ import org.springframework.transaction.annotation.Transactional;
 /**
  * Beans whose one annotated method, always {@code place}, cannot be idempotent.
  */
-final class UnfitMethods {
+final class InvalidMethods {
 
-	private UnfitMethods() {
+	private InvalidMethods() {
 	}
 
 	static class FinalMethod {

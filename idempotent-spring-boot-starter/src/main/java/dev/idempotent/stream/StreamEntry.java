@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * trimmed from the stream
  * @param fields alternating names and values
  */
-record Entry(String id, long deliveries, List<byte[]> fields) {
+record StreamEntry(String id, long deliveries, List<byte[]> fields) {
 
 	private static final String PAYLOAD = "payload";
 

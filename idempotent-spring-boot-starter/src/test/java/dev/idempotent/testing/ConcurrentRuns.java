@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency;
+package dev.idempotent.testing;
 
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -13,9 +13,9 @@ import java.util.stream.IntStream;
 /**
  * Threads that start at the same moment.
  */
-public final class Race {
+public final class ConcurrentRuns {
 
-	private Race() {
+	private ConcurrentRuns() {
 	}
 
 	/**
@@ -32,7 +32,7 @@ public final class Race {
 				return part.apply(number);
 			}).toList();
 			List<Future<T>> ends = threads.invokeAll(parts);
-			return ends.stream().map(Race::result).toList();
+			return ends.stream().map(ConcurrentRuns::result).toList();
 		}
 		finally {
 			threads.shutdownNow();
