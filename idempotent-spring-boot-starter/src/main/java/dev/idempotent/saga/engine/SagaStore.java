@@ -347,6 +347,7 @@ public interface SagaStore {
 	 * @param process the id of the process that owns it
 	 * @param fingerprint the fingerprint of the arguments
 	 * @param arguments the arguments
+	 * @param traceparent the trace context in which it is created, or {@code null}
 	 * @param lease the lease
 	 * @param timeout the time until its deadline
 	 */
@@ -385,6 +386,7 @@ public interface SagaStore {
 	 * @param deadline its deadline
 	 * @param waitsFor the name of the wait because of which it has no owner, or
 	 * {@code null}
+	 * @param traceparent the trace context in which it was created, or {@code null}
 	 * @param journal the entries, in the order of their numbers
 	 * @param unreadable why it cannot be read here, or {@code null}
 	 */
