@@ -12,10 +12,13 @@ import org.jspecify.annotations.Nullable;
 public interface ToolCallerResolver {
 
 	/**
-	 * Resolves the caller, on the thread that calls the tool's method.
+	 * Resolves the caller, on the thread that calls the tool's method, or that subscribes
+	 * to the stream of a {@code ChatClient} which calls it. It is the whole identity: the
+	 * host of a request does not tell the callers of an own resolver apart.
 	 * @return the caller, for instance tenant and user, and the same after a new
 	 * connection; {@code null} or an empty string if it is unknown: the call is refused
-	 * then, unless it has a conversation or there is a single caller
+	 * then, unless there is a single caller, or it has a conversation and is made where a
+	 * caller would be known
 	 */
 	@Nullable String resolveCaller();
 
