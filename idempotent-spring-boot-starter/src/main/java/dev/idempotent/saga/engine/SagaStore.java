@@ -408,8 +408,7 @@ public interface SagaStore {
 		public static StoredSaga unread(SagaOwner owner, String name, SagaStatus status, int attempts,
 				int incompatibleRuns) {
 			return new StoredSaga(owner, name, status, 0, attempts, incompatibleRuns, new Fingerprint(0, ""), null,
-					null, null, Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, null, null,
-					List.of(),
+					null, null, Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, null, null, List.of(),
 					"The saga was not read");
 		}
 
