@@ -57,7 +57,13 @@ final class SagaSpans implements SagaTraces {
 			TraceContext parent = Traceparent.parse(origin, this.tracer);
 			Span.Builder builder = this.tracer.spanBuilder().name("saga " + saga).tag("saga.id", id.digest());
 			Span span = ((parent != null) ? builder.setParent(parent) : builder.setNoParent()).start();
-			return new OpenSpan(span, this.tracer.withSpan(span));
+			try {
+				return new OpenSpan(span, this.tracer.withSpan(span));
+			}
+			catch (RuntimeException | Error ex) {
+				span.end();
+				throw ex;
+			}
 		}
 		catch (RuntimeException | Error ex) {
 			logger.debug("A span could not be started", ex);
@@ -70,8 +76,12 @@ final class SagaSpans implements SagaTraces {
 			return;
 		}
 		try {
-			open.scope().close();
-			open.span().tag("outcome", outcome).end();
+			try {
+				open.scope().close();
+			}
+			finally {
+				open.span().tag("outcome", outcome).end();
+			}
 		}
 		catch (RuntimeException | Error ex) {
 			logger.debug("A span could not be ended", ex);

@@ -63,24 +63,23 @@ final class SagaCancellation {
 	}
 
 	/**
-	 * Undoes a saga whose row is locked.
+	 * Undoes a saga whose row is locked. One that is late keeps its reason.
 	 * @param due when other instances can take it over from its owner
 	 */
 	private void undo(SagaTarget target, IdempotencyKey saga, String reason, String due) {
 		String now = this.sql.database().now();
-		String stored = SagaStore.text(reason);
 		if (target.status() == SagaStatus.HALTED) {
 			this.sql.updateById("update " + this.sql.instance()
 					+ " set status = 'COMPENSATING', halted_in = null, halt_reason = null, "
 					+ "reason = ?, owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + now
-					+ " where id = ?", Arrays.<@Nullable Object>asList(stored, saga.digest()));
+					+ " where id = ?", Arrays.<@Nullable Object>asList(SagaStore.text(reason), saga.digest()));
 		}
 		else {
+			String first = target.isLate() ? null : SagaStore.text(reason);
 			this.sql.updateById(
-					"update " + this.sql.instance() + " set reason = case when deadline > " + now
-							+ " then ? else reason end, due_at = " + due + ", deadline = "
-							+ this.sql.database().millisFromNow() + " where id = ?",
-					Arrays.<@Nullable Object>asList(stored, -LONG_AGO.toMillis(), saga.digest()));
+					"update " + this.sql.instance() + " set reason = coalesce(?, reason), due_at = " + due
+							+ ", deadline = " + this.sql.database().millisFromNow() + " where id = ?",
+					Arrays.<@Nullable Object>asList(first, -LONG_AGO.toMillis(), saga.digest()));
 		}
 	}
 

@@ -2,6 +2,7 @@ package dev.idempotent.saga.method;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -105,13 +106,29 @@ class ChildSagaIntegrationTests {
 		});
 	}
 
+	/**
+	 * The legs cannot be undone any more.
+	 */
+	@ParameterizedTest
+	@MethodSource("databases")
+	void haltTheirParentIfItIsCancelledAfterTheirConfirmation(List<String> database) {
+		run(database, (context) -> {
+			IdempotencyKey trip = start(context, "late");
+			context.getBean(SagaWaits.class).awaitWait(trip, "farewell");
+			LEGS.forEach((leg) -> assertThat(end(context, leg(context, leg))).isEqualTo(SagaStatus.COMPLETED));
+			context.getBean(Sagas.class).cancel(trip, "The customer has changed her mind");
+			assertThat(end(context, trip)).isEqualTo(SagaStatus.HALTED);
+			assertThat(context.getBean(Seats.class).held).hasValue(2);
+		});
+	}
+
 	private IdempotencyKey start(ApplicationContext context, String fault) {
 		Trips trips = context.getBean(Trips.class);
 		return context.getBean(Sagas.class).start(() -> trips.book(this.key, fault));
 	}
 
 	private IdempotencyKey leg(ApplicationContext context, String leg) {
-		return context.getBean(Sagas.class).idOf("leg", this.key + "-" + leg);
+		return context.getBean(Sagas.class).idOf("leg", List.of(this.key, leg));
 	}
 
 	private static SagaStatus end(ApplicationContext context, IdempotencyKey id) {
@@ -165,7 +182,7 @@ class ChildSagaIntegrationTests {
 			this.seats = seats;
 		}
 
-		@Saga(key = "#trip + '-' + #leg", name = "leg", timeout = "14d")
+		@Saga(key = "{#trip, #leg}", name = "leg", timeout = "14d")
 		public void book(String trip, String leg, String fault) {
 			this.saga.step("begin").compensate(() -> report(trip, leg, false)).runInTransaction(() -> {
 			});
@@ -206,7 +223,7 @@ class ChildSagaIntegrationTests {
 		public void book(String trip, String fault) {
 			for (String leg : LEGS) {
 				this.saga.step("book " + leg)
-					.compensate(() -> this.sagas.cancel(leg(trip, leg), "The trip is undone"))
+					.compensate(() -> undo(trip, leg))
 					.runInTransaction(() -> this.sagas.start(() -> this.legs.book(trip, leg, fault)));
 			}
 			for (String leg : LEGS) {
@@ -221,10 +238,20 @@ class ChildSagaIntegrationTests {
 					}
 				}
 			});
+			if (fault.equals("late")) {
+				this.saga.await("farewell").within(Duration.ofHours(1));
+			}
+		}
+
+		private void undo(String trip, String leg) {
+			Optional<SagaStatus> status = this.sagas.cancel(leg(trip, leg), "The trip is undone");
+			if (status.equals(Optional.of(SagaStatus.COMPLETED))) {
+				throw new StepRefusedException("The leg is booked: " + leg);
+			}
 		}
 
 		private IdempotencyKey leg(String trip, String leg) {
-			return this.sagas.idOf("leg", trip + "-" + leg);
+			return this.sagas.idOf("leg", List.of(trip, leg));
 		}
 
 	}
