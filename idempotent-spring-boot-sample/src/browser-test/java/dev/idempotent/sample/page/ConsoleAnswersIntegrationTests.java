@@ -258,7 +258,7 @@ class ConsoleAnswersIntegrationTests {
 	}
 
 	private Locator rates() {
-		return region("Rates of the instance that answers, since this page was opened");
+		return region("Rates of the responding instance, since this page was opened");
 	}
 
 	private Locator region(String name) {

@@ -254,7 +254,8 @@ class ConsoleIntegrationTests {
 		IdempotencyKey saga = halt();
 		try (ConfigurableApplicationContext readOnly = new SpringApplicationBuilder(CouponShopApplication.class,
 				ConsoleIncidents.class)
-			.run("--server.port=0", "--spring.datasource.url=" + this.database.getJdbcUrl(),
+			.run("--server.port=0", "--idempotent.namespace=shop-of-the-console",
+					"--spring.datasource.url=" + this.database.getJdbcUrl(),
 					"--spring.datasource.username=" + this.database.getUsername(),
 					"--spring.datasource.password=" + this.database.getPassword(),
 					"--spring.data.redis.host=" + this.redis.getHostName(),
