@@ -138,7 +138,7 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule clientKnowsSpringsHttpClientsAlone = room(CLIENT, ROOT, "java..", "org.slf4j..",
 			"org.jspecify..", "org.springframework.http", "org.springframework.http.client..",
-			"org.springframework.util..", "org.springframework.web.client");
+			"org.springframework.util..", "org.springframework.web.client", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule grpcKnowsItsApiAlone = room(GRPC, SHARED, ROOT, "java..", "org.jspecify..", "io.grpc..");

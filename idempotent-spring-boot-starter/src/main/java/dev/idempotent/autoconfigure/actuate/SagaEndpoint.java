@@ -631,7 +631,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 		static Answer of(OperatedSaga saga) {
 			return new Answer(SagaDetails.of(saga), saga.haltedStep(),
 					saga.steps().stream().map((step) -> Step.of(saga, step)).toList(), meaning(saga),
-					(saga.status() == SagaStatus.HALTED) ? HaltReason.of(saga.haltReason()).action() : null);
+					(saga.status() == SagaStatus.HALTED) ? HaltReason.of(SagaDetails.reasonOf(saga)).action() : null);
 		}
 
 		private static String meaning(OperatedSaga saga) {
@@ -686,11 +686,14 @@ final class SagaEndpoint extends OperatorEndpoint {
 		 * that has stored it.
 		 */
 		static SagaDetails of(OperatedSaga saga) {
-			return new SagaDetails(saga.id().digest(), saga.name(), saga.status(),
-					(saga.haltReason() != null) ? saga.haltReason() : saga.reason(), saga.reason(), saga.attempts(),
-					saga.createdAt().toString(), saga.deadline().toString(),
+			return new SagaDetails(saga.id().digest(), saga.name(), saga.status(), reasonOf(saga), saga.reason(),
+					saga.attempts(), saga.createdAt().toString(), saga.deadline().toString(),
 					(saga.status() != SagaStatus.STARTED) ? saga.process() : null, text(saga.dueIn()), saga.haltedIn(),
 					text(saga.haltedAt()), saga.waitsFor());
+		}
+
+		private static @Nullable String reasonOf(OperatedSaga saga) {
+			return (saga.haltReason() != null) ? saga.haltReason() : saga.reason();
 		}
 
 	}

@@ -1,18 +1,19 @@
 package dev.idempotent.idempotency.client;
 
 import java.io.IOException;
-import java.net.URI;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
-import org.springframework.http.ProblemDetail;
 import org.springframework.web.client.RestClientException;
 import org.springframework.web.client.RestClientResponseException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /**
  * What the exception of a call by one of Spring's HTTP clients tells of its response.
@@ -24,7 +25,7 @@ public final class CallFailure {
 	 */
 	private static final Pattern TYPE = Pattern.compile("[\\w.~:/#=+-]{1,200}");
 
-	private static final URI NO_TYPE = URI.create("about:blank");
+	private static final String NO_TYPE = "about:blank";
 
 	private static final List<String> CLIENTS = List.of("org.springframework.web.client.", "jdk.internal.net.http.",
 			"sun.net.www.protocol.http", "org.apache.hc.", "okhttp3.");
@@ -78,11 +79,9 @@ public final class CallFailure {
 		if (response == null) {
 			return null;
 		}
-		ProblemDetail problem = problemOf(response);
-		URI type = (problem != null) ? problem.getType() : null;
+		String type = textOf(problemOf(response), "type");
 		return response.getStatusCode().value()
-				+ ((type != null && !type.equals(NO_TYPE) && TYPE.matcher(type.toString()).matches()) ? " " + type
-						: "");
+				+ ((type != null && !type.equals(NO_TYPE) && TYPE.matcher(type).matches()) ? " " + type : "");
 	}
 
 	/**
@@ -94,31 +93,32 @@ public final class CallFailure {
 	 */
 	public static @Nullable String wordsOf(Throwable failure) {
 		RestClientResponseException response = cause(failure, RestClientResponseException.class);
-		ProblemDetail problem = (response != null) ? problemOf(response) : null;
-		return (problem == null) ? null
-				: Stream.of(problem.getDetail(), problem.getTitle())
-					.filter((words) -> words != null && !words.isBlank())
-					.findFirst()
-					.orElse(null);
+		JsonNode problem = (response != null) ? problemOf(response) : MissingNode.getInstance();
+		String detail = textOf(problem, "detail");
+		return (detail != null) ? detail : textOf(problem, "title");
 	}
 
 	/**
 	 * Reads a problem detail. Other bodies may repeat what the request contained.
-	 * @return {@code null} if the response has none, or one that its client cannot read
 	 */
-	private static @Nullable ProblemDetail problemOf(RestClientResponseException response) {
+	private static JsonNode problemOf(RestClientResponseException response) {
 		HttpHeaders headers = response.getResponseHeaders();
 		String type = (headers != null) ? headers.getFirst(HttpHeaders.CONTENT_TYPE) : null;
 		if (type == null || !type.regionMatches(true, 0, MediaType.APPLICATION_PROBLEM_JSON_VALUE, 0,
 				MediaType.APPLICATION_PROBLEM_JSON_VALUE.length())) {
-			return null;
+			return MissingNode.getInstance();
 		}
 		try {
-			return response.getResponseBodyAs(ProblemDetail.class);
+			return JsonMapper.shared().readTree(response.getResponseBodyAsByteArray());
 		}
-		catch (RuntimeException ex) {
-			return null;
+		catch (JacksonException ex) {
+			return MissingNode.getInstance();
 		}
+	}
+
+	private static @Nullable String textOf(JsonNode problem, String member) {
+		JsonNode value = problem.path(member);
+		return (value.isString() && !value.stringValue().isBlank()) ? value.stringValue() : null;
 	}
 
 	private static <T extends Throwable> @Nullable T cause(Throwable failure, Class<T> type) {

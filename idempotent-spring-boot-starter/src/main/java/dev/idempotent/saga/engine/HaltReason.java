@@ -1,15 +1,17 @@
 package dev.idempotent.saga.engine;
 
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * The reasons for which a saga needs an operator, from the special ones to the general
- * ones. The journal stores the text, so that a reason that another version of the library
- * has stored can be recognized, too. {@code docs/operations.md} has the same table.
+ * ones. The journal stores the text, by which also another version of the library
+ * recognizes the reasons that both have. {@code docs/operations.md} has the same table.
  */
 public enum HaltReason {
 
@@ -244,7 +246,7 @@ public enum HaltReason {
 	/**
 	 * A participant has no record of the action that it was to cancel.
 	 */
-	ACTION_UNKNOWN("%saction-unknown%s",
+	ACTION_UNKNOWN("%saction-unknown)%s",
 			"The service has no record that the action was done. Find out there, undo it by hand if it was, then skip the "
 					+ "step."),
 
@@ -311,9 +313,17 @@ public enum HaltReason {
 	/**
 	 * The attempts to undo the saga were used up: the text describes the last exception.
 	 */
-	ATTEMPTS_USED_UP("%s", "The attempts to undo the saga were used up. Correct the cause, then retry.");
+	ATTEMPTS_USED_UP("%s",
+			"The attempts to undo the saga were used up, or another version of the library has halted it. Read "
+					+ "the reason, correct the cause, then retry.");
 
 	private static final String VALUE = "%s";
+
+	/**
+	 * The reasons that follow another sentence, such as what has failed.
+	 */
+	private static final Set<HaltReason> FOLLOWING = EnumSet.of(OTHER_CALL_TO_NO_TARGET, MAY_BE_IN_PROGRESS, NO_PROOF,
+			OTHER_RECEIPT);
 
 	private final String sentence;
 
@@ -375,6 +385,9 @@ public enum HaltReason {
 
 	private boolean isIn(String text) {
 		List<String> parts = Arrays.asList(this.sentence.split(VALUE));
+		if (!FOLLOWING.contains(this) && !text.startsWith(parts.get(0))) {
+			return false;
+		}
 		int from = 0;
 		for (String part : parts) {
 			int found = text.indexOf(part, from);

@@ -42,6 +42,9 @@ class HaltReasonTests {
 				arguments(HaltReason.ACTION_UNKNOWN,
 						"The step 'hold' could not be undone: "
 								+ "org.springframework.web.client.HttpClientErrorException (422 action-unknown)"),
+				arguments(HaltReason.UNDO_FAILED,
+						"The step 'ship' could not be undone: The carrier answered action-unknown at depot 4, and by 17:00, "
+								+ "the stored saga has no arguments"),
 				arguments(HaltReason.CALLED_AT_MOST_ONCE,
 						"The outcome of the step 'charge' is unknown: java.io.IOException. It is called at most once, so "
 								+ "it is not repeated. Find out at the service whether it has done the action. If it has "
