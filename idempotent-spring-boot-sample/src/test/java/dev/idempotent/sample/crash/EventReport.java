@@ -9,16 +9,16 @@ import dev.idempotent.sample.crash.EventCheck.Violation;
  * The results about events since the site was opened.
  *
  * @param figures how many there were
- * @param violations the broken promises
+ * @param broken the broken promises
  */
-record EventReport(Figures figures, List<Violation> violations) {
+record EventReport(Figures figures, List<Violation> broken) {
 
 	private static final int SHOWN_OF_A_KIND = 5;
 
 	static final EventReport NONE = new EventReport(new Figures(0, 0, 0, 0, 0, 0, 0, 0, 0), List.of());
 
 	boolean isClean() {
-		return this.violations.isEmpty();
+		return this.broken.isEmpty();
 	}
 
 	/**
@@ -26,7 +26,7 @@ record EventReport(Figures figures, List<Violation> violations) {
 	 */
 	Tally violations() {
 		Tally tally = new Tally();
-		this.violations.forEach((violation) -> tally.count(violation.kind()));
+		this.broken.forEach((violation) -> tally.count(violation.kind()));
 		return tally;
 	}
 
@@ -34,11 +34,11 @@ record EventReport(Figures figures, List<Violation> violations) {
 	 * The first broken promises of each kind, or nothing.
 	 */
 	String details() {
-		return this.violations.stream()
+		return this.broken.stream()
 			.collect(Collectors.groupingBy(Violation::kind))
 			.values()
 			.stream()
-			.flatMap((violations) -> violations.stream().limit(SHOWN_OF_A_KIND))
+			.flatMap((ofKind) -> ofKind.stream().limit(SHOWN_OF_A_KIND))
 			.map((violation) -> violation.kind() + ": " + violation.detail() + System.lineSeparator())
 			.collect(Collectors.joining());
 	}
