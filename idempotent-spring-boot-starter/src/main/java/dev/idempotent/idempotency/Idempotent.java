@@ -65,8 +65,8 @@ public @interface Idempotent {
 	 * <p>
 	 * A name that is part of keys belongs to one method of one bean, but handlers may
 	 * share the purpose of tokens; a method and a web handler may have the same name,
-	 * because their keys are of different kinds. Two beans of one class need a method
-	 * with a name of its own each, such as in a subclass that overrides and annotates it.
+	 * because their keys are of different kinds. If a class has two beans, give each a
+	 * name of its own: override the method in a subclass and annotate it there.
 	 * <p>
 	 * A name has at most 100 characters: letters ({@code A} to {@code Z} in both cases),
 	 * digits, dots, hyphens and underscores, the first of which is a letter or a digit.

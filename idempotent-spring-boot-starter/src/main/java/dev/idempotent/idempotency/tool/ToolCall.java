@@ -6,8 +6,8 @@ import dev.idempotent.idempotency.ToolRefusal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call of a tool as the framework knows that makes it, bound to the thread from the
- * framework to the tool's method. The advice of the method reads the key and the
+ * A call of a tool, as known to the framework that makes it. It is bound to the thread
+ * from the framework to the tool's method. The advice of the method reads the key and the
  * conversation, and reports how it has answered.
  */
 public final class ToolCall {

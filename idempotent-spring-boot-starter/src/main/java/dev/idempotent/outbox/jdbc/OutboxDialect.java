@@ -32,8 +32,9 @@ import org.springframework.jdbc.core.RowMapper;
 /**
  * All differences between the databases of an outbox, apart from the expressions for time
  * in {@link Database}. The statements of this class read, change and lock row by row, and
- * suit every database that can skip locked rows: a further database is a further
- * subclass, which replaces what its database does in another way. Each method that has a
+ * suit every database that has {@code limit}, inserts several rows at once and can skip
+ * locked rows: such a further database is a further subclass, which replaces what its
+ * database does in another way. Each method that has a
  * connection executes its statements on it, and leaves begin and end of the transaction
  * to its caller.
  */
@@ -358,8 +359,8 @@ abstract class OutboxDialect {
 	}
 
 	/**
-	 * What else a release changes, so that the row shows that an attempt had begun, if
-	 * {@link #isNew} would tell otherwise.
+	 * Further assignments of a release, so that the row does not look as if no attempt had
+	 * begun ({@link #isNew}).
 	 */
 	String traceOfRelease() {
 		return "";

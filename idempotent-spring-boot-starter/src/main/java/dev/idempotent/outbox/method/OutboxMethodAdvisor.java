@@ -42,7 +42,7 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 	/**
 	 * The first status of a response that tells the client of no success.
 	 */
-	private static final int FIRST_ERROR = 400;
+	private static final int FIRST_REFUSAL = 400;
 
 	private final Supplier<Outbox> outbox;
 
@@ -215,7 +215,7 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 				variables.put(this.parameterNames.get(i), arguments[i]);
 			}
 			variables.put(EventMapping.RESULT, this.responses.body(result));
-			boolean refused = status != null && status >= FIRST_ERROR;
+			boolean refused = status != null && status >= FIRST_REFUSAL;
 			return this.mappings.stream()
 				.filter((mapping) -> !refused || decidesByStatus(mapping))
 				.flatMap((mapping) -> mapping.events(variables).stream())

@@ -384,7 +384,7 @@ public enum HaltReason {
 	}
 
 	private boolean isIn(String text) {
-		List<String> parts = Arrays.asList(this.sentence.split(VALUE));
+		List<String> parts = Arrays.asList(this.sentence.split(VALUE, -1));
 		if (!FOLLOWING.contains(this) && !text.startsWith(parts.get(0))) {
 			return false;
 		}

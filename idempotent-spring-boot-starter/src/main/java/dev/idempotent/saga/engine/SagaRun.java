@@ -364,8 +364,10 @@ final class SagaRun {
 			return value;
 		}
 		catch (SagaDefinition.UnreadableException ex) {
-			throw new RunAbortedError(Cause.INCOMPATIBLE,
-					HaltReason.SIGNAL_NOT_READABLE.text(entry.name(), type.getTypeName()), ex);
+			HaltReason known = HaltReason.of(ex.getMessage());
+			boolean sealed = known == HaltReason.FORMAT_NOT_ACCEPTED || known == HaltReason.VALUE_NOT_DECRYPTED;
+			throw new RunAbortedError(Cause.INCOMPATIBLE, sealed ? String.valueOf(ex.getMessage())
+					: HaltReason.SIGNAL_NOT_READABLE.text(entry.name(), type.getTypeName()), ex);
 		}
 	}
 
@@ -440,9 +442,9 @@ final class SagaRun {
 	}
 
 	/**
-	 * Whether an earlier owner may have begun what this run does next without a record of
-	 * it, as in a transaction that was rolled back. A write of this run proves that no
-	 * one has gone further, and the first run of a started saga has no predecessor.
+	 * Whether an earlier owner may have begun the next step without a record of it, as in
+	 * a transaction that was rolled back. Not after a write of this run, which proves that
+	 * no one has gone further, and not in the first run of a started saga.
 	 */
 	boolean mayRepeat() {
 		return this.fresh == null && !this.advanced && !(this.steps == 0 && this.owner.isSecond());

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * a lost reply. Operations commit by themselves, except for those whose name ends with
  * {@code InTransaction}: they belong to the transaction of the calling thread. Failures
  * are {@link org.springframework.dao.DataAccessException}s; failures of a wait for a lock
- * are {@link org.springframework.dao.PessimisticLockingFailureException}s. A write that
- * renews the lease may leave it while at least two thirds of it are left.
+ * are {@link org.springframework.dao.PessimisticLockingFailureException}s. A write
+ * need not renew a lease of which two thirds remain.
  */
 public interface SagaStore {
 
@@ -206,7 +206,7 @@ public interface SagaStore {
 	Cancellation cancelInTransaction(IdempotencyKey id, String reason);
 
 	/**
-	 * Renews leases, but not beyond the deadline of a saga that is not
+	 * Renews leases, but not beyond the deadline of a saga that is not cancelled and not
 	 * {@link SagaStatus#COMPENSATING}. Skips sagas that are locked or released.
 	 * @param owners the owners
 	 * @param lease the lease
@@ -664,8 +664,8 @@ public interface SagaStore {
 		}
 
 		/**
-		 * Whether it is the owner after the first one, which has only started the saga if
-		 * it did not run it.
+		 * Whether it is the second owner: the first one that runs a saga that was started
+		 * in the background.
 		 */
 		boolean isSecond() {
 			return (this.epoch & ((1L << COUNTER_BITS) - 1)) == 1;

@@ -149,7 +149,7 @@ abstract class StepDefinition<R extends @Nullable Object> implements SagaStep<R>
 
 	@Override
 	public SagaStep<R> provenBy(Predicate<ServiceResponse> required) {
-		this.proof = required;
+		this.proof = (this.proof != null) ? this.proof.and(required) : required;
 		return this;
 	}
 

@@ -37,6 +37,7 @@ import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataRetrievalFailureException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -398,8 +399,14 @@ public final class JdbcSagaStore implements SagaStore {
 	 */
 	@Override
 	public Cancellation cancelInTransaction(IdempotencyKey id, String reason) {
-		return (findInTransaction(id) == null) ? new Cancellation(null, null)
-				: this.database.join((sql) -> new SagaCancellation(sql).cancel(id, reason));
+		if (findInTransaction(id) == null) {
+			return new Cancellation(null, null);
+		}
+		Cancellation cancellation = this.database.join((sql) -> new SagaCancellation(sql).cancel(id, reason));
+		if (cancellation.status() == null) {
+			throw new CannotAcquireLockException("The snapshot of the transaction is older than the saga");
+		}
+		return cancellation;
 	}
 
 	@Override

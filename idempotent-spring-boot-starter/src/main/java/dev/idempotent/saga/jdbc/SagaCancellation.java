@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 final class SagaCancellation {
 
 	/**
-	 * Longer than a write may wait for a lock after it has read the clock, and than
-	 * clocks of servers differ.
+	 * How long before now the deadline of a cancelled saga is: longer than a write may
+	 * wait for a lock after it has read the clock, and than clocks of servers differ.
 	 */
-	private static final Duration LONG_AGO = Duration.ofDays(1);
+	static final Duration LONG_AGO = Duration.ofDays(1);
 
 	private final SagaSql sql;
 

@@ -151,7 +151,7 @@ final class SagaSignals {
 		Row row = (before != null && before.isLate()) ? find(signal.saga(), signal.name(), "")
 				: lock(signal.saga(), signal.name(), signal.retention());
 		// What was read before the lock may be older than what the lock has waited for.
-		SagaTarget target = target(signal.saga());
+		SagaTarget target = target(signal.saga(), row != null && row.state() == State.AWAITED);
 		Long generation = (target != null) ? target.generation() : null;
 		if (row != null && row.isSent() && row.isOf(generation)) {
 			boolean differs = signal.fingerprint().contradicts(Objects.requireNonNull(row.fingerprint()));
@@ -161,7 +161,7 @@ final class SagaSignals {
 			return new SignalReceipt(SignalResult.TOO_LATE, null);
 		}
 		boolean woken = row.state() == State.AWAITED && wake(signal.saga());
-		if (row.state() == State.AWAITED && !woken && isLate(target(signal.saga()))) {
+		if (row.state() == State.AWAITED && !woken && isLate(target(signal.saga(), true))) {
 			return new SignalReceipt(SignalResult.TOO_LATE, null);
 		}
 		update(signal.saga(), signal.name(), State.RECEIVED, signal.content(), signal.fingerprint(),
@@ -214,13 +214,19 @@ final class SagaSignals {
 	}
 
 	/**
-	 * Finds the saga of a signal as it is now. The snapshot of a transaction of MySQL may
-	 * be older; it counts only for a saga that a transaction of its own has locked.
+	 * Finds the saga of a signal as it is now. The snapshot of the transaction may be
+	 * older; it counts only for a saga that a transaction of its own has locked. MySQL
+	 * would lock the place of a saga that does not exist.
+	 * @param exists whether the saga exists, although the snapshot may not have it
 	 */
-	private @Nullable SagaTarget target(IdempotencyKey saga) {
+	private @Nullable SagaTarget target(IdempotencyKey saga, boolean exists) {
 		SagaTarget snapshot = target(saga, "");
-		SagaTarget current = (this.database == Database.MYSQL && snapshot != null)
-				? target(saga, " for update skip locked") : null;
+		if (this.database == Database.H2 || (snapshot == null && !exists)) {
+			return snapshot;
+		}
+		// PostgreSQL refuses to lock a row that has changed since the snapshot.
+		SagaTarget current = target(saga,
+				(this.database == Database.POSTGRESQL) ? " for key share skip locked" : " for update skip locked");
 		return (current != null) ? current : snapshot;
 	}
 

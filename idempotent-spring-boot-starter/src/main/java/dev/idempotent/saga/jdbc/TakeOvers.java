@@ -145,20 +145,24 @@ final class TakeOvers {
 	}
 
 	/**
-	 * Renews leases within the transaction of the caller. The lease of a saga that was
-	 * cancelled remains as it is, so that no other owner undoes it while its action runs.
+	 * Renews leases within the transaction of the caller, also of sagas that were
+	 * cancelled, so that no other owner undoes them while their actions run. A saga that
+	 * is late is left to any instance.
 	 */
 	void renew(List<SagaOwner> owners, Duration lease) {
 		for (int from = 0; from < owners.size(); from += MOST_IDS) {
 			List<SagaOwner> some = owners.subList(from, Math.min(owners.size(), from + MOST_IDS));
+			List<Object> parameters = new ArrayList<>(some.stream().map((owner) -> owner.id().digest()).toList());
+			parameters.add(-SagaCancellation.LONG_AGO.dividedBy(2).toMillis());
 			List<SagaOwner> locked = this.sql.query(
 					"select id, epoch from " + this.table + " where id" + SagaSql.in(some.size()) + " and "
 							+ SagaSql.IS_OPEN + " and owner is not null and (status = 'COMPENSATING' or deadline > "
-							+ this.database.now() + ") for update skip locked",
-					some.stream().map((owner) -> owner.id().digest()).toList(),
-					(row, number) -> new SagaOwner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
+							+ this.database.now() + " or deadline <= " + this.database.millisFromNow()
+							+ ") for update skip locked",
+					parameters, (row, number) -> new SagaOwner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
 			locked.retainAll(some);
-			String renew = "update " + this.table + " set due_at = " + this.sql.lease() + " where id = ?";
+			String renew = "update " + this.table + " set due_at = "
+					+ this.sql.lease("status = 'COMPENSATING' or deadline <= " + this.database.now()) + " where id = ?";
 			locked.forEach((owner) -> this.sql.update(renew, lease.toMillis(), owner.id().digest()));
 		}
 	}

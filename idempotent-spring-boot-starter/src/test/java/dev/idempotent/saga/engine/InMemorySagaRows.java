@@ -326,7 +326,12 @@ final class InMemorySagaRows {
 		 */
 		void lease(Duration time, Instant now) {
 			Instant end = now.plus(time);
-			this.due = (this.status != SagaStatus.COMPENSATING && end.isAfter(this.deadline)) ? this.deadline : end;
+			boolean unlimited = this.status == SagaStatus.COMPENSATING || isCancelled(now);
+			this.due = (!unlimited && end.isAfter(this.deadline)) ? this.deadline : end;
+		}
+
+		boolean isCancelled(Instant now) {
+			return this.deadline.isBefore(now.minus(Duration.ofHours(12)));
 		}
 
 		void write(List<JournalEntry> entries, Instant now) {

@@ -229,7 +229,8 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 				.stream()
 				.filter((row) -> owners.contains(new SagaOwner(row.id, row.epoch)))
 				.filter((row) -> row.status.isOpen() && row.process != null)
-				.filter((row) -> row.status == SagaStatus.COMPENSATING || row.deadline.isAfter(now()))
+				.filter((row) -> row.status == SagaStatus.COMPENSATING || row.deadline.isAfter(now())
+						|| row.isCancelled(now()))
 				.forEach((held) -> this.rows.change(held.id, (row) -> {
 					row.lease(lease, now());
 					return true;

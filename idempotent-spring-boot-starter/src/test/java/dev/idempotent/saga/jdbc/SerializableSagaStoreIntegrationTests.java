@@ -1,12 +1,21 @@
 package dev.idempotent.saga.jdbc;
 
+import java.util.concurrent.CompletableFuture;
+
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.saga.engine.SagaStore.Cancellation;
+import dev.idempotent.saga.engine.SagaStore.SignalReceipt;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.PessimisticLockingFailureException;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -63,6 +72,30 @@ class SerializableSagaStoreIntegrationTests {
 		@Override
 		protected void awaitAWaitingInsert() {
 			awaitALock(repeatable);
+		}
+
+		/**
+		 * Also if the saga does not wait for it, so that nobody else has its row.
+		 */
+		@Test
+		void acceptNoSignalForASagaThatWasCancelledSinceTheirSnapshot() {
+			beginWait();
+			assertThatExceptionOfType(ConcurrencyFailureException.class)
+				.isThrownBy(() -> transactions().executeWithoutResult((status) -> {
+					assertThat(this.store.findInTransaction(this.saga.id())).isNotNull();
+					CompletableFuture.runAsync(() -> this.store.cancel(this.saga.id(), "reason")).join();
+					SignalReceipt unused = this.store.signalInTransaction(of("other", "100"));
+				}));
+		}
+
+		@Test
+		void doNotTellThatThereIsNoSagaIfTheirSnapshotIsOlder() {
+			assertThatExceptionOfType(PessimisticLockingFailureException.class)
+				.isThrownBy(() -> transactions().executeWithoutResult((status) -> {
+					assertThat(this.store.findInTransaction(this.saga.id())).isNull();
+					CompletableFuture.runAsync(this::beginWait).join();
+					Cancellation unused = this.store.cancelInTransaction(this.saga.id(), "reason");
+				}));
 		}
 
 	}
