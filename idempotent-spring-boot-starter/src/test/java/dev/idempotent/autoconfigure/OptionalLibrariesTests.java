@@ -86,7 +86,7 @@ class OptionalLibrariesTests {
 
 	@Test
 	void keepsKeysInTheApplicationsStoreWithoutRedis(CapturedOutput output) {
-		start(OwnStore.class, REDIS).run((context) -> {
+		start(OwnStore.class, REDIS).withPropertyValues(WebApplication.WITH_OPERATIONS).run((context) -> {
 			assertThat(context).doesNotHaveBean("redisIdempotencyStore").hasBean("idempotencyFilter");
 			assertThat(output).contains("Idempotency: no annotated handlers or methods (memory)");
 		});
@@ -94,7 +94,7 @@ class OptionalLibrariesTests {
 
 	@Test
 	void keepsKeysInTheDatabaseWithoutRedis(CapturedOutput output) {
-		start(REDIS).run((context) -> {
+		start(REDIS).withPropertyValues(WebApplication.WITH_OPERATIONS).run((context) -> {
 			assertThat(context).hasNotFailed().hasBean("jdbcIdempotencyStore");
 			assertThat(output).contains("Idempotency: no annotated handlers or methods (Database)");
 		});
@@ -102,7 +102,8 @@ class OptionalLibrariesTests {
 
 	@Test
 	void keepsKeysInRedisWithoutADatabase() {
-		start(JDBC).run((context) -> assertThat(context).hasNotFailed().hasBean("redisIdempotencyStore"));
+		start(JDBC).withPropertyValues(WebApplication.WITH_OPERATIONS)
+			.run((context) -> assertThat(context).hasNotFailed().hasBean("redisIdempotencyStore"));
 	}
 
 	@Test
@@ -121,7 +122,7 @@ class OptionalLibrariesTests {
 
 	@Test
 	void usesTheConnectionsOfAnotherClientThanLettuce(CapturedOutput output) {
-		start(OtherClient.class, "io.lettuce").run((context) -> {
+		start(OtherClient.class, "io.lettuce").withPropertyValues(WebApplication.WITH_OPERATIONS).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("Idempotency: no annotated handlers or methods (Redis)");
 		});
@@ -131,7 +132,8 @@ class OptionalLibrariesTests {
 	@CsvSource({ "io.micrometer.core,idempotencyMetrics", "io.micrometer.tracing,idempotencyClaimTraces",
 			"com.github.benmanes,idempotencyReplayCacheMeters", "io.micrometer,micrometerIdempotencyObserver" })
 	void worksWithoutALibraryForObservations(String library, String absent) {
-		start(library).run((context) -> assertThat(context).hasBean("idempotencyFilter").doesNotHaveBean(absent));
+		start(library).withPropertyValues(WebApplication.WITH_OPERATIONS)
+			.run((context) -> assertThat(context).hasBean("idempotencyFilter").doesNotHaveBean(absent));
 	}
 
 	@Tag("long")
@@ -211,7 +213,7 @@ class OptionalLibrariesTests {
 
 	@Test
 	void leavesAnApplicationWithoutMvcAlone() {
-		start("org.springframework.web.servlet")
+		start("org.springframework.web.servlet").withPropertyValues(WebApplication.WITH_OPERATIONS)
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyFilter"));
 	}
 
