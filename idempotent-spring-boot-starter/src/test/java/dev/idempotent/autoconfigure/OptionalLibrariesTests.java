@@ -3,6 +3,9 @@ package dev.idempotent.autoconfigure;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.InstantSource;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
@@ -13,6 +16,7 @@ import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.ClassPathWithout;
 import dev.idempotent.testing.WebApplication;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -45,6 +49,16 @@ class OptionalLibrariesTests {
 			"io.lettuce" };
 
 	private static final String JDBC = "org.springframework.jdbc";
+
+	/**
+	 * Each loads this library again.
+	 */
+	private static final Map<Set<String>, ClassPathWithout> CLASS_PATHS = new ConcurrentHashMap<>();
+
+	@AfterAll
+	static void forgetClasses() {
+		CLASS_PATHS.clear();
+	}
 
 	@Test
 	void worksWithoutSpringSecurityAndWarnsOnce(CapturedOutput output) {
@@ -222,7 +236,8 @@ class OptionalLibrariesTests {
 	}
 
 	private static WebApplicationContextRunner start(Class<?> application, String... missing) {
-		ClassPathWithout classPath = new ClassPathWithout(missing);
+		ClassPathWithout classPath = CLASS_PATHS.computeIfAbsent(Set.of(missing),
+				(key) -> new ClassPathWithout(missing));
 		try {
 			return new WebApplicationContextRunner().withClassLoader(classPath)
 				.withPropertyValues("idempotent.namespace=shop")
