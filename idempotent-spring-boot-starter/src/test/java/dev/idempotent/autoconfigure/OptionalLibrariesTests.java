@@ -3,6 +3,9 @@ package dev.idempotent.autoconfigure;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.InstantSource;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
@@ -13,6 +16,7 @@ import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.ClassPathWithout;
 import dev.idempotent.testing.WebApplication;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -45,6 +49,16 @@ class OptionalLibrariesTests {
 			"io.lettuce" };
 
 	private static final String JDBC = "org.springframework.jdbc";
+
+	/**
+	 * Each loads this library again.
+	 */
+	private static final Map<Set<String>, ClassPathWithout> CLASS_PATHS = new ConcurrentHashMap<>();
+
+	@AfterAll
+	static void forgetClasses() {
+		CLASS_PATHS.clear();
+	}
 
 	@Test
 	void worksWithoutSpringSecurityAndWarnsOnce(CapturedOutput output) {
@@ -86,7 +100,7 @@ class OptionalLibrariesTests {
 
 	@Test
 	void keepsKeysInTheApplicationsStoreWithoutRedis(CapturedOutput output) {
-		start(OwnStore.class, REDIS).run((context) -> {
+		start(OwnStore.class, REDIS).withPropertyValues(WebApplication.WITH_OPERATIONS).run((context) -> {
 			assertThat(context).doesNotHaveBean("redisIdempotencyStore").hasBean("idempotencyFilter");
 			assertThat(output).contains("Idempotency: no annotated handlers or methods (memory)");
 		});
@@ -94,7 +108,7 @@ class OptionalLibrariesTests {
 
 	@Test
 	void keepsKeysInTheDatabaseWithoutRedis(CapturedOutput output) {
-		start(REDIS).run((context) -> {
+		start(REDIS).withPropertyValues(WebApplication.WITH_OPERATIONS).run((context) -> {
 			assertThat(context).hasNotFailed().hasBean("jdbcIdempotencyStore");
 			assertThat(output).contains("Idempotency: no annotated handlers or methods (Database)");
 		});
@@ -102,7 +116,8 @@ class OptionalLibrariesTests {
 
 	@Test
 	void keepsKeysInRedisWithoutADatabase() {
-		start(JDBC).run((context) -> assertThat(context).hasNotFailed().hasBean("redisIdempotencyStore"));
+		start(JDBC).withPropertyValues(WebApplication.WITH_OPERATIONS)
+			.run((context) -> assertThat(context).hasNotFailed().hasBean("redisIdempotencyStore"));
 	}
 
 	@Test
@@ -121,7 +136,7 @@ class OptionalLibrariesTests {
 
 	@Test
 	void usesTheConnectionsOfAnotherClientThanLettuce(CapturedOutput output) {
-		start(OtherClient.class, "io.lettuce").run((context) -> {
+		start(OtherClient.class, "io.lettuce").withPropertyValues(WebApplication.WITH_OPERATIONS).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("Idempotency: no annotated handlers or methods (Redis)");
 		});
@@ -131,7 +146,8 @@ class OptionalLibrariesTests {
 	@CsvSource({ "io.micrometer.core,idempotencyMetrics", "io.micrometer.tracing,idempotencyClaimTraces",
 			"com.github.benmanes,idempotencyReplayCacheMeters", "io.micrometer,micrometerIdempotencyObserver" })
 	void worksWithoutALibraryForObservations(String library, String absent) {
-		start(library).run((context) -> assertThat(context).hasBean("idempotencyFilter").doesNotHaveBean(absent));
+		start(library).withPropertyValues(WebApplication.WITH_OPERATIONS)
+			.run((context) -> assertThat(context).hasBean("idempotencyFilter").doesNotHaveBean(absent));
 	}
 
 	@Tag("long")
@@ -211,7 +227,7 @@ class OptionalLibrariesTests {
 
 	@Test
 	void leavesAnApplicationWithoutMvcAlone() {
-		start("org.springframework.web.servlet")
+		start("org.springframework.web.servlet").withPropertyValues(WebApplication.WITH_OPERATIONS)
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyFilter"));
 	}
 
@@ -220,7 +236,8 @@ class OptionalLibrariesTests {
 	}
 
 	private static WebApplicationContextRunner start(Class<?> application, String... missing) {
-		ClassPathWithout classPath = new ClassPathWithout(missing);
+		ClassPathWithout classPath = CLASS_PATHS.computeIfAbsent(Set.of(missing),
+				(key) -> new ClassPathWithout(missing));
 		try {
 			return new WebApplicationContextRunner().withClassLoader(classPath)
 				.withPropertyValues("idempotent.namespace=shop")

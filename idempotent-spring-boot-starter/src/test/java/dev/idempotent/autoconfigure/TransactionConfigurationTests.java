@@ -4,6 +4,7 @@ import java.util.UUID;
 
 import dev.idempotent.transaction.ObservedTransaction;
 import dev.idempotent.transaction.OwnTransactions;
+import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -64,7 +65,8 @@ class TransactionConfigurationTests {
 
 	private static ApplicationContextRunner application(String promise) {
 		return new ApplicationContextRunner().withUserConfiguration(Application.class)
-			.withPropertyValues(promise + "=false", "idempotent.namespace=shop", "idempotent.store=jdbc",
+			.withPropertyValues(WebApplication.WITH_OPERATIONS, promise + "=false", "idempotent.namespace=shop",
+					"idempotent.store=jdbc",
 					"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1",
 					"spring.autoconfigure.exclude=org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration",
 					"spring.datasource.type=org.springframework.jdbc.datasource.SimpleDriverDataSource");

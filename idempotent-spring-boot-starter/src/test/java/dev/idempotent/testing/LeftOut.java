@@ -2,11 +2,16 @@ package dev.idempotent.testing;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
 import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 import org.springframework.context.EnvironmentAware;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
 
 /**
@@ -23,37 +28,60 @@ final class LeftOut implements AutoConfigurationImportFilter, EnvironmentAware {
 	 */
 	private static final int ALL = 100;
 
-	private final List<String> prefixes = new ArrayList<>();
+	private static final Predicate<String> OPERATIONS = Pattern
+		.compile("org\\.springframework\\.boot\\.(.+\\.)?(actuate|health|metrics|micrometer)\\..+")
+		.asMatchPredicate();
+
+	private final List<Predicate<String>> leftOut = new ArrayList<>();
 
 	/**
 	 * An application may have no database by {@code test.with-database=false}, and run on
-	 * Jetty instead of Tomcat by {@code test.container=jetty}.
+	 * Jetty instead of Tomcat by {@code test.container=jetty}. One with a property of
+	 * Actuator has Actuator.
 	 */
 	@Override
 	public void setEnvironment(Environment environment) {
+		// It would search the package of the test for repositories.
+		leaveOut(BOOT + "data.redis.autoconfigure.DataRedisRepositories");
 		// It would replace the publication of application events.
-		this.prefixes.add("org.springframework.modulith.");
+		leaveOut("org.springframework.modulith.");
 		if (!isAskedFor(environment, "springdoc", false)) {
-			this.prefixes.add("org.springdoc.");
+			leaveOut("org.springdoc.");
 		}
 		if (!isAskedFor(environment, "tools", false)) {
-			this.prefixes.add("org.springframework.ai.");
+			leaveOut("org.springframework.ai.");
 		}
 		if (!isAskedFor(environment, "security", false)) {
-			this.prefixes.add(BOOT + "security.");
+			leaveOut(BOOT + "security.");
 		}
 		if (!isAskedFor(environment, "jpa", false)) {
-			this.prefixes.addAll(List.of(BOOT + "hibernate.", BOOT + "data.jpa."));
+			leaveOut(BOOT + "hibernate.");
+			leaveOut(BOOT + "data.jpa.");
 		}
 		if (!isAskedFor(environment, "database", true)) {
-			this.prefixes.add(BOOT + "jdbc.autoconfigure.DataSourceAutoConfiguration");
+			leaveOut(BOOT + "jdbc.autoconfigure.DataSourceAutoConfiguration");
+		}
+		if (!isAskedFor(environment, "operations", isOperated(environment))) {
+			this.leftOut.add(OPERATIONS);
 		}
 		boolean jetty = "jetty".equals(environment.getProperty("test.container"));
-		this.prefixes.add(BOOT + (jetty ? "tomcat." : "jetty."));
+		leaveOut(BOOT + (jetty ? "tomcat." : "jetty."));
+	}
+
+	private void leaveOut(String prefix) {
+		this.leftOut.add((name) -> name.startsWith(prefix));
 	}
 
 	private static boolean isAskedFor(Environment environment, String library, boolean otherwise) {
 		return environment.getProperty("test.with-" + library, boolean.class, otherwise);
+	}
+
+	private static boolean isOperated(Environment environment) {
+		return ((ConfigurableEnvironment) environment).getPropertySources()
+			.stream()
+			.filter(EnumerablePropertySource.class::isInstance)
+			.flatMap((source) -> Stream.of(((EnumerablePropertySource<?>) source).getPropertyNames()))
+			.anyMatch((name) -> name.startsWith("management."));
 	}
 
 	@Override
@@ -61,7 +89,8 @@ final class LeftOut implements AutoConfigurationImportFilter, EnvironmentAware {
 		boolean[] matches = new boolean[classes.length];
 		for (int i = 0; i < classes.length; i++) {
 			String name = classes[i];
-			matches[i] = classes.length < ALL || name == null || this.prefixes.stream().noneMatch(name::startsWith);
+			matches[i] = classes.length < ALL || name == null
+					|| this.leftOut.stream().noneMatch((left) -> left.test(name));
 		}
 		return matches;
 	}

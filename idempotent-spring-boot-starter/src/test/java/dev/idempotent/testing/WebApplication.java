@@ -44,6 +44,12 @@ public final class WebApplication implements AutoCloseable {
 	public static final String WITH_SPRINGDOC = "test.with-springdoc=true";
 
 	/**
+	 * Lets an application have Actuator, meters and observations, which are left out if
+	 * it has no property {@code management.*}.
+	 */
+	public static final String WITH_OPERATIONS = "test.with-operations=true";
+
+	/**
 	 * Lets an application have an MCP server, which is left out otherwise.
 	 */
 	public static final String WITH_TOOLS = "test.with-tools=true";

@@ -231,9 +231,9 @@ class IdempotencyMetersIntegrationTests {
 	}
 
 	private static WebApplication startApplication() {
-		List<String> properties = new ArrayList<>(
-				List.of(WebApplication.WITH_DATABASE, "idempotent.jdbc.initialize-schema=always",
-						"idempotent.replay-cache.max-size=1MB", "test.stream=" + STREAM));
+		List<String> properties = new ArrayList<>(List.of(WebApplication.WITH_DATABASE, WebApplication.WITH_OPERATIONS,
+				"idempotent.jdbc.initialize-schema=always", "idempotent.replay-cache.max-size=1MB",
+				"test.stream=" + STREAM));
 		properties.addAll(postgres.properties());
 		return WebApplication.start(MeteredApplication.class, redis, properties.toArray(String[]::new));
 	}

@@ -221,6 +221,7 @@ class TracesIntegrationTests {
 	private static WebApplication start(Class<?> source, String... properties) {
 		List<String> all = new ArrayList<>(Arrays.asList(properties));
 		all.add(WebApplication.WITH_DATABASE);
+		all.add(WebApplication.WITH_OPERATIONS);
 		all.add("idempotent.jdbc.initialize-schema=always");
 		all.addAll(postgres.properties());
 		return WebApplication.start(source, redis, all.toArray(String[]::new));

@@ -14,10 +14,18 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.ResponseEntity;
@@ -70,8 +78,8 @@ class IdempotencyStartupTests {
 
 	@Test
 	void readsTheApplicationsMappingAndNotThatOfTheActuator(CapturedOutput output) {
-		this.application.withUserConfiguration(Payments.class)
-			.withPropertyValues("management.endpoints.web.exposure.include=*")
+		new WebApplicationContextRunner().withUserConfiguration(OperatedApplication.class, Payments.class)
+			.withPropertyValues("idempotent.namespace=shop", "management.endpoints.web.exposure.include=*")
 			.run((context) -> {
 				assertThat(context).getBeanNames(RequestMappingHandlerMapping.class).hasSizeGreaterThan(1);
 				assertThat(output).containsOnlyOnce("Idempotency: 1 handler under LEASE (keys in Redis)\n");
@@ -269,8 +277,19 @@ class IdempotencyStartupTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
+	@ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
+			DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+			DispatcherServletAutoConfiguration.class, JacksonAutoConfiguration.class,
+			TransactionAutoConfiguration.class, WebMvcAutoConfiguration.class })
+	@ImportHandlers
+	@ImportMethods
 	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class OperatedApplication {
 
 	}
 

@@ -35,7 +35,8 @@ class EarlyCheckTests {
 	@ParameterizedTest
 	@ValueSource(classes = { DataSourceBesideServletContext.class, StoreBesideServletContext.class })
 	void doesNotCreateBeansThatNeedTheWebServer(Class<?> application) {
-		List<String> properties = new ArrayList<>(List.of("idempotent.jdbc.initialize-schema=always"));
+		List<String> properties = new ArrayList<>(
+				List.of(WebApplication.WITH_OPERATIONS, "idempotent.jdbc.initialize-schema=always"));
 		if (application != DataSourceBesideServletContext.class) {
 			properties.add("spring.autoconfigure.exclude=" + DataSourceAutoConfiguration.class.getName() + ","
 					+ DataRedisAutoConfiguration.class.getName());

@@ -39,7 +39,7 @@ class IdempotencyFilterIntegrationTests {
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
 	static final RunningApplication application = RunningApplication
-		.of(() -> WebApplication.start(OperationsApplication.class, redis))
+		.of(() -> WebApplication.start(OperationsApplication.class, redis, WebApplication.WITH_OPERATIONS))
 		.resetting(Operations.class, Operations::reset);
 
 	private final Operations operations = application.bean(Operations.class);

@@ -6,6 +6,7 @@ import java.net.http.HttpResponse;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,7 @@ class LateHandlersIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {
-		start(Application.class, container);
+		start(Application.class, container, WebApplication.WITH_OPERATIONS);
 	}
 
 	@Test

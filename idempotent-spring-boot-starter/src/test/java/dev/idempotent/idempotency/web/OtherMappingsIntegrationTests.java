@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -54,7 +55,7 @@ class OtherMappingsIntegrationTests extends AbstractTomcatAndJettyTests {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {
-		startWithDatabase(Application.class, container);
+		startWithDatabase(Application.class, container, WebApplication.WITH_OPERATIONS);
 		RequestMappingHandlerMapping mapping = application.bean(Mappings.class).first();
 		register(mapping, "/late/object", new Late());
 		register(mapping, "/late/record", new LateRecord());

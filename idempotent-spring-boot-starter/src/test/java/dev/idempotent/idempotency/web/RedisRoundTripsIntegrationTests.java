@@ -29,8 +29,8 @@ class RedisRoundTripsIntegrationTests {
 
 	@Test
 	void takesTwoRoundTripsForAFirstRequestAndOneForEachOther() throws Exception {
-		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis);
-				RedisConnection connection = redis.connect().getConnection()) {
+		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
+				WebApplication.WITH_OPERATIONS); RedisConnection connection = redis.connect().getConnection()) {
 			// Loads the scripts.
 			application.post("/orders", "{\"item\":\"a\",\"amount\":1}", "Idempotency-Key",
 					UUID.randomUUID().toString());
@@ -49,7 +49,8 @@ class RedisRoundTripsIntegrationTests {
 	@Test
 	void takesNoRoundTripForAReplayFromMemory() throws Exception {
 		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
-				"idempotent.replay-cache.max-size=1MB"); RedisConnection connection = redis.connect().getConnection()) {
+				WebApplication.WITH_OPERATIONS, "idempotent.replay-cache.max-size=1MB");
+				RedisConnection connection = redis.connect().getConnection()) {
 			String key = UUID.randomUUID().toString();
 			post(application, key, "a", 201);
 			post(application, key, "a", 201);

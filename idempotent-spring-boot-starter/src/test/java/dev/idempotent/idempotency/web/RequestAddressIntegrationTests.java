@@ -2,12 +2,15 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import dev.idempotent.testing.RawConnection;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,40 +36,47 @@ class RequestAddressIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
+	private static final Map<String, WebApplication> applications = new ConcurrentHashMap<>();
+
 	private String body = json();
 
 	private final String key = UUID.randomUUID().toString();
+
+	@AfterAll
+	static void stop() {
+		applications.values().forEach(WebApplication::close);
+		applications.clear();
+	}
 
 	@ParameterizedTest
 	@CsvSource({ "none, tomcat", "framework, tomcat", "native, tomcat", "none, jetty", "framework, jetty",
 			"native, jetty" })
 	void keepTwoTenantsApartWhereTheFingerprintIsTheKey(String strategy, String container) throws IOException {
-		try (WebApplication application = start(strategy, "test.container=" + container)) {
-			assertThat(text(merged(application, HOST, "a.example.com"))).isEqualTo("run 1");
-			assertThat(text(merged(application, HOST, "b.example.com"))).isEqualTo("run 2");
-			assertThat(text(merged(application, HOST, "A.example.com:8443, proxy.example.com"))).isEqualTo("run 1");
-			assertThat(rawMerged(application, "b.example.com:8080")).endsWith("run 2");
-			assertThat(text(merged(application, PREFIX, "/a"))).isEqualTo("run 3");
-			assertThat(text(merged(application, PREFIX, "/b/"))).isEqualTo("run 4");
-			assertThat(text(merged(application, PREFIX, "/b"))).isEqualTo("run 4");
-			assertThat(text(application.post("/either", this.body, HOST, "a.example.com"))).isEqualTo("run 5");
-			assertThat(text(application.post("/either", this.body, HOST, "b.example.com"))).isEqualTo("run 6");
-		}
+		WebApplication application = shared(strategy, container);
+		assertThat(text(merged(application, HOST, "a.example.com"))).isEqualTo("run 1");
+		assertThat(text(merged(application, HOST, "b.example.com"))).isEqualTo("run 2");
+		assertThat(text(merged(application, HOST, "A.example.com:8443, proxy.example.com"))).isEqualTo("run 1");
+		assertThat(rawMerged(application, "b.example.com:8080")).endsWith("run 2");
+		assertThat(text(merged(application, PREFIX, "/a"))).isEqualTo("run 3");
+		assertThat(text(merged(application, PREFIX, "/b/"))).isEqualTo("run 4");
+		assertThat(text(merged(application, PREFIX, "/b"))).isEqualTo("run 4");
+		assertThat(text(application.post("/either", this.body, HOST, "a.example.com"))).isEqualTo("run 5");
+		assertThat(text(application.post("/either", this.body, HOST, "b.example.com"))).isEqualTo("run 6");
 	}
 
 	@Test
 	void areReadOfTheStandardHeader() {
-		try (WebApplication application = start("none")) {
-			assertThat(text(merged(application, HOST, "a.example.com"))).isEqualTo("run 1");
-			assertThat(text(merged(application, "Forwarded", "for=10.0.0.1;Host=\"a.example.com:443\", host=proxy.io")))
-				.isEqualTo("run 1");
-			assertThat(text(merged(application, "Forwarded", "for=10.0.0.1, host=b.example.com"))).isEqualTo("run 2");
-		}
+		WebApplication application = shared("none", "tomcat");
+		assertThat(text(merged(application, HOST, "a.example.com"))).isEqualTo("run 1");
+		assertThat(text(merged(application, "Forwarded", "for=10.0.0.1;Host=\"a.example.com:443\", host=proxy.io")))
+			.isEqualTo("run 1");
+		assertThat(text(merged(application, "Forwarded", "for=10.0.0.1, host=b.example.com"))).isEqualTo("run 2");
 	}
 
 	@Test
 	void areNotThoseOfAnInstance() throws IOException {
-		try (WebApplication one = start("none"); WebApplication other = start("none")) {
+		WebApplication one = shared("none", "tomcat");
+		try (WebApplication other = start("none")) {
 			assertThat(text(merged(one))).isEqualTo("run 1");
 			for (String host : new String[] { "localhost", "instance-7:8080", "[::1]:8080", "10.1.2.3" }) {
 				assertThat(rawMerged(other, host)).as(host).endsWith("run 1");
@@ -81,16 +91,15 @@ class RequestAddressIntegrationTests {
 	@ParameterizedTest
 	@CsvSource({ "none, tomcat", "framework, tomcat", "native, tomcat", "none, jetty", "framework, jetty" })
 	void areThoseOfTheRequestBehindAGatewayThatForwardsNone(String strategy, String container) throws IOException {
-		try (WebApplication application = start(strategy, "test.container=" + container)) {
-			int runs = 0;
-			for (String header : new String[] { "X-Forwarded-Host: gateway", "X-Forwarded-Host: unknown",
-					"X-Forwarded-Host: 10.0.0.7:8080", "Forwarded: host=_hidden" }) {
-				this.body = json();
-				for (String host : new String[] { "a.example.com", "b.example.com" }) {
-					runs++;
-					assertThat(rawMerged(application, host, header)).as(header).endsWith("run " + runs);
-					assertThat(rawMerged(application, host + ":8080", header)).as(header).endsWith("run " + runs);
-				}
+		WebApplication application = shared(strategy, container);
+		int runs = 0;
+		for (String header : new String[] { "X-Forwarded-Host: gateway", "X-Forwarded-Host: unknown",
+				"X-Forwarded-Host: 10.0.0.7:8080", "Forwarded: host=_hidden" }) {
+			this.body = json();
+			for (String host : new String[] { "a.example.com", "b.example.com" }) {
+				runs++;
+				assertThat(rawMerged(application, host, header)).as(header).endsWith("run " + runs);
+				assertThat(rawMerged(application, host + ":8080", header)).as(header).endsWith("run " + runs);
 			}
 		}
 	}
@@ -99,38 +108,35 @@ class RequestAddressIntegrationTests {
 	@CsvSource({ "none, tomcat", "framework, tomcat", "native, tomcat", "none, jetty", "framework, jetty",
 			"native, jetty" })
 	void areThoseForwardedWhicheverInstanceGetsTheRetry(String strategy, String container) throws IOException {
-		try (WebApplication application = start(strategy, "test.container=" + container)) {
-			int runs = 0;
-			for (String forwarded : new String[] { "shop", "10.0.0.7:8080", "www.example.com" }) {
-				runs++;
-				for (String host : new String[] { "instance-7:8080", "[::1]:8080", "10.1.2.3", "localhost" }) {
-					assertThat(rawMerged(application, host, HOST + ": " + forwarded)).as(forwarded + host)
-						.endsWith("run " + runs);
-				}
+		WebApplication application = shared(strategy, container);
+		int runs = 0;
+		for (String forwarded : new String[] { "shop", "10.0.0.7:8080", "www.example.com" }) {
+			runs++;
+			for (String host : new String[] { "instance-7:8080", "[::1]:8080", "10.1.2.3", "localhost" }) {
+				assertThat(rawMerged(application, host, HOST + ": " + forwarded)).as(forwarded + host)
+					.endsWith("run " + runs);
 			}
-			assertThat(rawMerged(application, "7.instances.internal", HOST + ": www.example.com")).endsWith("run 3");
-			assertThat(rawMerged(application, "instance-7")).endsWith("run 4");
 		}
+		assertThat(rawMerged(application, "7.instances.internal", HOST + ": www.example.com")).endsWith("run 3");
+		assertThat(rawMerged(application, "instance-7")).endsWith("run 4");
 	}
 
 	@Test
 	void areTheForwardedOnesIfJettyAppliesThem() throws IOException {
-		try (WebApplication application = start("native", "test.container=jetty")) {
-			assertThat(rawMerged(application, "a.example.com", HOST + ": gateway")).endsWith("run 1");
-			assertThat(rawMerged(application, "b.example.com", HOST + ": gateway")).endsWith("run 1");
-			assertThat(rawMerged(application, "b.example.com")).endsWith("run 2");
-		}
+		WebApplication application = shared("native", "jetty");
+		assertThat(rawMerged(application, "a.example.com", HOST + ": gateway")).endsWith("run 1");
+		assertThat(rawMerged(application, "b.example.com", HOST + ": gateway")).endsWith("run 1");
+		assertThat(rawMerged(application, "b.example.com")).endsWith("run 2");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tomcat", "jetty" })
 	void areReadOfAllLinesOfTheStandardHeader(String container) throws IOException {
-		try (WebApplication application = start("native", "test.container=" + container)) {
-			for (int run = 1; run <= 2; run++) {
-				assertThat(rawMerged(application, "gateway", "Forwarded: for=203.0.113.1;proto=https",
-						"Forwarded: for=10.0.0.1;host=" + run + ".example.com"))
-					.endsWith("run " + run);
-			}
+		WebApplication application = shared("native", container);
+		for (int run = 1; run <= 2; run++) {
+			assertThat(rawMerged(application, "gateway", "Forwarded: for=203.0.113.1;proto=https",
+					"Forwarded: for=10.0.0.1;host=" + run + ".example.com"))
+				.endsWith("run " + run);
 		}
 	}
 
@@ -149,22 +155,20 @@ class RequestAddressIntegrationTests {
 
 	@Test
 	void letARetryWithAKeyTakeAnotherPrefix() {
-		try (WebApplication application = start("framework")) {
-			HttpResponse<byte[]> first = application.post("/short", this.body, "Idempotency-Key", this.key, PREFIX,
-					"/v1");
-			HttpResponse<byte[]> retry = application.post("/short", this.body, "Idempotency-Key", this.key, PREFIX,
-					"/v2/shop");
-			assertThat(text(retry)).isEqualTo(text(first)).isEqualTo("run 1");
-			HttpResponse<byte[]> direct = application.post("/short", this.body, "Idempotency-Key", this.key);
-			assertThat(text(direct)).isEqualTo("run 1");
-			assertThat(application.post("/held", this.body, "Idempotency-Key", this.key).statusCode()).isEqualTo(422);
-		}
+		WebApplication application = shared("framework", "tomcat");
+		HttpResponse<byte[]> first = application.post("/short", this.body, "Idempotency-Key", this.key, PREFIX, "/v1");
+		HttpResponse<byte[]> retry = application.post("/short", this.body, "Idempotency-Key", this.key, PREFIX,
+				"/v2/shop");
+		assertThat(text(retry)).isEqualTo(text(first)).isEqualTo("run 1");
+		HttpResponse<byte[]> direct = application.post("/short", this.body, "Idempotency-Key", this.key);
+		assertThat(text(direct)).isEqualTo("run 1");
+		assertThat(application.post("/held", this.body, "Idempotency-Key", this.key).statusCode()).isEqualTo(422);
 	}
 
 	@Test
 	void letARetryWithAKeyReachAnInstanceWithAnotherContextPath() {
-		try (WebApplication one = start("none");
-				WebApplication other = start("none", "server.servlet.context-path=/shop")) {
+		WebApplication one = shared("none", "tomcat");
+		try (WebApplication other = start("none", "server.servlet.context-path=/shop")) {
 			assertThat(text(one.post("/short", this.body, "Idempotency-Key", this.key))).isEqualTo("run 1");
 			for (String spelling : new String[] { "/shop", "/sh%6Fp" }) {
 				assertThat(text(other.post(spelling + "/short", this.body, "Idempotency-Key", this.key)))
@@ -175,6 +179,16 @@ class RequestAddressIntegrationTests {
 			assertThat(text(other.post("/sh%6Fp/merged", this.body))).isEqualTo("run 1");
 			assertThat(text(one.post("/merged", this.body))).isEqualTo("run 2");
 		}
+	}
+
+	/**
+	 * An application of all tests, whose handlers have not run yet.
+	 */
+	private static WebApplication shared(String strategy, String container) {
+		WebApplication application = applications.computeIfAbsent(strategy + " on " + container,
+				(name) -> start(strategy, "test.container=" + container));
+		application.bean(Operations.class).reset();
+		return application;
 	}
 
 	private static WebApplication start(String strategy, String... properties) {

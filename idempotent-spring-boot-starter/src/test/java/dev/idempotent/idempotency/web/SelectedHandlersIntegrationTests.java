@@ -10,6 +10,9 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +44,24 @@ class SelectedHandlersIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = start(Application.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void reset() {
+		application.bean(Orders.class).reset();
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "/orders, X-Version, 1, 2", "/orders, Accept, application/json;version=1, application/json;version=2",
 			"/functions, X-Version, 1, 2", "/headers, X-Action, charge, refund", "/required, X-Action, charge, refund",
@@ -48,45 +69,39 @@ class SelectedHandlersIntegrationTests {
 			"/produces, Accept, application/json, text/csv" })
 	void refusesAKeyForAnotherHandlerInsteadOfAnsweringForIt(String path, String header, String one, String two) {
 		String key = UUID.randomUUID().toString();
-		try (WebApplication application = start(Application.class)) {
-			assertThat(post(application, path, key, header, one)).isEqualTo("200 first");
-			assertThat(post(application, path, key, header, two)).startsWith("422");
-			assertThat(post(application, path, key, header, one)).isEqualTo("200 first");
-			assertThat(runs(application)).isEqualTo(1);
-			assertThat(post(application, path, UUID.randomUUID().toString(), header, two)).isEqualTo("200 second");
-		}
+		assertThat(post(application, path, key, header, one)).isEqualTo("200 first");
+		assertThat(post(application, path, key, header, two)).startsWith("422");
+		assertThat(post(application, path, key, header, one)).isEqualTo("200 first");
+		assertThat(runs(application)).isEqualTo(1);
+		assertThat(post(application, path, UUID.randomUUID().toString(), header, two)).isEqualTo("200 second");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/orders", "/fixed", "/required" })
 	void refusesAKeyForAnotherVersionOfOneHandler(String path) {
 		String key = UUID.randomUUID().toString();
-		try (WebApplication application = start(Application.class)) {
-			assertThat(post(application, path, key, "X-Version", "1", "X-Action", "charge")).isEqualTo("200 first");
-			assertThat(post(application, path, key, "X-Version", "1.5", "X-Action", "charge")).startsWith("422");
-			assertThat(post(application, path, key, "X-Version", "1", "X-Action", "charge")).isEqualTo("200 first");
-			assertThat(runs(application)).isEqualTo(1);
-		}
+		assertThat(post(application, path, key, "X-Version", "1", "X-Action", "charge")).isEqualTo("200 first");
+		assertThat(post(application, path, key, "X-Version", "1.5", "X-Action", "charge")).startsWith("422");
+		assertThat(post(application, path, key, "X-Version", "1", "X-Action", "charge")).isEqualTo("200 first");
+		assertThat(runs(application)).isEqualTo(1);
 	}
 
 	@Test
 	void recognizesARetryWhoseVersionHasATextOfItsOwn() {
 		String key = UUID.randomUUID().toString();
-		try (WebApplication application = start(CustomVersions.class)) {
+		try (WebApplication custom = start(CustomVersions.class)) {
 			for (int i = 0; i < 3; i++) {
-				assertThat(post(application, "/orders", key, "X-Version", "1")).isEqualTo("200 first");
-				assertThat(post(application, "/fingerprint", key, "X-Version", "1")).isEqualTo("200 first");
+				assertThat(post(custom, "/orders", key, "X-Version", "1")).isEqualTo("200 first");
+				assertThat(post(custom, "/fingerprint", key, "X-Version", "1")).isEqualTo("200 first");
 			}
-			assertThat(runs(application)).isEqualTo(2);
+			assertThat(runs(custom)).isEqualTo(2);
 		}
 	}
 
 	@Test
 	void recognizesARetryAfterTheDefaultVersionWasIntroduced() {
 		String key = UUID.randomUUID().toString();
-		try (WebApplication before = start(Application.class)) {
-			assertThat(post(before, "/fixed", key, "X-Other", "1")).isEqualTo("200 first");
-		}
+		assertThat(post(application, "/fixed", key, "X-Other", "1")).isEqualTo("200 first");
 		try (WebApplication after = start(WithDefault.class)) {
 			assertThat(post(after, "/fixed", key, "X-Other", "1")).isEqualTo("200 first");
 			assertThat(runs(after)).isZero();
@@ -134,6 +149,10 @@ class SelectedHandlersIntegrationTests {
 
 		int runs() {
 			return this.runs.get();
+		}
+
+		void reset() {
+			this.runs.set(0);
 		}
 
 		@PostMapping("/fixed")

@@ -113,7 +113,8 @@ class FilterOrderIntegrationTests {
 
 	private static RunningApplication on(String container) {
 		return RunningApplication
-			.of(() -> WebApplication.start(FilteredApplication.class, redis, "test.container=" + container))
+			.of(() -> WebApplication.start(FilteredApplication.class, redis, "test.container=" + container,
+					WebApplication.WITH_OPERATIONS))
 			.resetting(FilteredApplication.Orders.class, FilteredApplication.Orders::reset);
 	}
 

@@ -290,6 +290,7 @@ class HandlerMatrixIntegrationTests {
 		WebApplication start(RealRedis redis, String... more) {
 			List<String> properties = new ArrayList<>(List.of(more));
 			properties.add(this.property);
+			properties.add(WebApplication.WITH_OPERATIONS);
 			// Else the port, which differs from that of the other application, is in
 			// Location.
 			properties.add("server.tomcat.use-relative-redirects=true");
