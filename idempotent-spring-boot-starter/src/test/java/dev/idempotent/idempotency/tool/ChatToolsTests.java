@@ -68,6 +68,7 @@ import org.springframework.ai.tool.annotation.ToolParam;
 import org.springframework.ai.tool.definition.ToolDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
@@ -597,6 +598,36 @@ class ChatToolsTests {
 				.containsExactlyElementsOf(model.answers);
 			assertThat(context.getBean(Effects.class).committed()).hasSize(2);
 		});
+	}
+
+	@Test
+	void refusesACallOnAThreadWithoutARequestOfAContextWithinThatOfItsTools() {
+		this.application.run((context) -> {
+			logIn("alice");
+			assertThat(chat(context, "one", call(LEASED, "tea"))).containsExactly("\"tea 1\"");
+			new WebApplicationContextRunner().withParent(context)
+				.run((web) -> assertThat(chat(context, "one", call(LEASED, "tea")))
+					.containsExactly(Reason.CALLER_UNKNOWN.sentence()));
+		});
+	}
+
+	@Test
+	void doesNotEndAStreamThatNeedsNoCaller() {
+		MethodApplication.with()
+			.withConfiguration(AutoConfigurations.of(ImportTools.CLASS))
+			.withBean("one", ToolCallerResolver.class, () -> () -> "alice")
+			.withBean("other", ToolCallerResolver.class, () -> () -> "bob")
+			.run((context) -> {
+				ToolCallerAdvisor advisor = context.getBean(ToolCallerAdvisor.class);
+				ScriptedModel model = new ScriptedModel();
+				assertThat(ChatClient.create(model)
+					.prompt("Hello.")
+					.advisors(advisor)
+					.stream()
+					.content()
+					.collectList()
+					.block()).containsExactly("Done.");
+			});
 	}
 
 	private static void logIn(String user) {
