@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -516,8 +517,10 @@ class ChatToolsTests {
 			logIn("alice");
 			context.getBean(Tools.class).refuse(refusal);
 			assertThat(chat(context, null, call("refused", "tea"))).containsExactly(reason.sentence());
-			context.getBean(Tools.class).refuse(new IllegalStateException("No luck", refusal));
+			context.getBean(Tools.class).refuse(new CompletionException(refusal));
 			assertThat(chat(context, null, call("refused", "tea"))).containsExactly(reason.sentence());
+			context.getBean(Tools.class).refuse(new IllegalStateException("No luck", refusal));
+			assertThat(chat(context, null, call("refused", "tea"))).containsExactly("No luck");
 			context.getBean(Tools.class).refuse(null);
 			assertThat(chat(context, null, call("refused", "tea"))).containsExactly("\"tea 1\"");
 		});
@@ -529,12 +532,37 @@ class ChatToolsTests {
 		return Stream.of(Arguments.of(new IdempotencyPendingException(key, wait), Reason.IN_PROGRESS),
 				Arguments.of(new SagaWaitingException(key, "bank", wait, wait), Reason.IN_PROGRESS),
 				Arguments.of(new IdempotencyMismatchException(key), Reason.OTHER_ARGUMENTS),
-				Arguments.of(new IdempotencyResultException("Not stored", null), Reason.RESULT_NOT_KEPT),
+				Arguments.of(new IdempotencyResultException("Not stored", null), Reason.OPERATOR_NEEDED),
+				Arguments.of(refused(Reason.RESULT_NOT_KEPT), Reason.OPERATOR_NEEDED),
+				Arguments.of(refused(Reason.CALLER_UNKNOWN), Reason.OPERATOR_NEEDED),
+				Arguments.of(refused(Reason.KEY_INVALID), Reason.OPERATOR_NEEDED),
+				Arguments.of(refused(Reason.STORE_UNAVAILABLE), Reason.OUTCOME_UNKNOWN),
 				Arguments.of(new IdempotencyStoreUnavailableException("Redis", null), Reason.OUTCOME_UNKNOWN),
 				Arguments.of(new IdempotencyClaimLostException(key), Reason.OUTCOME_UNKNOWN),
 				Arguments.of(new IdempotencyStoreException("No table", null), Reason.OPERATOR_NEEDED),
 				Arguments.of(new SagaCompensatedException(key, "java.net.ConnectException"), Reason.UNDONE),
 				Arguments.of(new SagaHaltedException(key), Reason.OPERATOR_NEEDED));
+	}
+
+	private static ToolCallRefusedException refused(Reason reason) {
+		return new ToolCallRefusedException(new ToolRefusal(reason, "pay", null), reason.sentence(), null);
+	}
+
+	@Test
+	void doesNotTellThatWorkWasDoneWhichIsRolledBackWithItsResult() {
+		this.application.run((context) -> {
+			logIn("alice");
+			assertThat(chat(context, null, call("seating", "tea"))).containsExactly(Reason.OPERATOR_NEEDED.sentence());
+			assertThat(context.getBean(Effects.class).committed()).isEmpty();
+		});
+	}
+
+	@Test
+	void tellsNothingOfACallOfWhichAPartWasRefused() {
+		assertThat(List.of(Reason.IN_PROGRESS, Reason.OTHER_ARGUMENTS, Reason.OUTCOME_UNKNOWN, Reason.UNDONE,
+				Reason.OPERATOR_NEEDED))
+			.allSatisfy((reason) -> assertThat(reason.sentence()).doesNotContain("Nothing was done")
+				.doesNotContain("not made", "carried out", "what it had done"));
 	}
 
 	@Test
@@ -747,6 +775,11 @@ class ChatToolsTests {
 			return item + " " + this.effects.add(item);
 		}
 
+		@Idempotent(key = "'chair'", name = "book-chair", guarantee = Guarantee.TRANSACTION)
+		Unreadable bookChair(String item) {
+			return new Unreadable(this.effects.add(item));
+		}
+
 	}
 
 	/**
@@ -783,6 +816,12 @@ class ChatToolsTests {
 		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "booking", guarantee = Guarantee.LEASE)
 		String booking(String item) {
 			return this.bookings.book(item);
+		}
+
+		@Tool
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "seating", guarantee = Guarantee.TRANSACTION)
+		String seating(String item) {
+			return item + " " + this.bookings.bookChair(item).getId();
 		}
 
 	}
