@@ -49,6 +49,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.ai.chat.client.ChatClient;
+import org.springframework.ai.chat.client.DefaultChatClient.DefaultChatClientRequestSpec;
 import org.springframework.ai.chat.client.advisor.ToolCallingAdvisor;
 import org.springframework.ai.chat.memory.ChatMemory;
 import org.springframework.ai.chat.messages.AssistantMessage;
@@ -84,6 +85,8 @@ import reactor.core.publisher.Flux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
 
 /**
  * Tools of this process, called in Spring AI's own loop by a scripted model.
@@ -656,6 +659,40 @@ class ChatToolsTests {
 					.collectList()
 					.block()).containsExactly("Done.");
 			});
+	}
+
+	@Test
+	void keepsTheDefaultsOfAClientThatIsABean() {
+		ScriptedModel model = new ScriptedModel();
+		this.application
+			.withBean(ChatClient.class,
+					() -> ChatClient.builder(model)
+						.defaultAdvisors((advisors) -> advisors.param("tenant", "acme"))
+						.defaultSystem((system) -> system.param("today", "Monday").metadata("origin", "shop"))
+						.defaultUser((user) -> user.param("item", "tea").metadata("origin", "form"))
+						.build())
+			.run((context) -> {
+				DefaultChatClientRequestSpec prompt = (DefaultChatClientRequestSpec) context.getBean(ChatClient.class)
+					.prompt();
+				assertThat(prompt.getAdvisors()).singleElement().isInstanceOf(ToolCallerAdvisor.class);
+				assertThat(prompt.getAdvisorParams()).containsEntry("tenant", "acme");
+				assertThat(prompt.getSystemParams()).containsEntry("today", "Monday");
+				assertThat(prompt.getSystemMetadata()).containsEntry("origin", "shop");
+				assertThat(prompt.getUserParams()).containsEntry("item", "tea");
+				assertThat(prompt.getUserMetadata()).containsEntry("origin", "form");
+			});
+	}
+
+	@Test
+	void leavesABuilderAsABean() {
+		ChatClient.Builder builder = mock();
+		this.application.run((context) -> {
+			ToolCallerAdvisor advisor = context.getBean(ToolCallerAdvisor.class);
+			assertThat(
+					new ChatClientBeanPostProcessor(() -> advisor).postProcessAfterInitialization(builder, "builder"))
+				.isSameAs(builder);
+			verify(builder).defaultAdvisors(advisor);
+		});
 	}
 
 	private static void logIn(String user) {
