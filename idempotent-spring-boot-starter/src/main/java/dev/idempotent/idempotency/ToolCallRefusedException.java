@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Thrown when a call of a method with {@link KeySource#TOOL_CALL} is refused. Its message
  * is written for a model. Its cause, if any, is what the same refusal of another method
- * would throw, such as {@link IdempotencyPendingException}.
+ * would throw, such as {@link IdempotencyPendingException}, or what a method or a saga
+ * that the tool calls has thrown.
  */
 public final class ToolCallRefusedException extends RuntimeException {
 

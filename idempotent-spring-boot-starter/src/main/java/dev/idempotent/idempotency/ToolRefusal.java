@@ -21,18 +21,19 @@ public record ToolRefusal(Reason reason, String operation, @Nullable Duration re
 	public enum Reason {
 
 		/**
-		 * The same call is being made, or was when its process died.
+		 * The same call, or a method that the tool calls, is being run, or was when its
+		 * process died.
 		 */
-		IN_PROGRESS("This call was made before and is still in progress, so it was not made again: wait, then repeat "
-				+ "exactly this call to get its result, and do not change its arguments or its key."),
+		IN_PROGRESS("This call, or a part of it, was made before and is still in progress: wait, then repeat exactly "
+				+ "this call to get its result, and do not change its arguments or its key."),
 
 		/**
 		 * The key, or that of a method that the tool calls, was used for a call with
 		 * other arguments.
 		 */
-		OTHER_ARGUMENTS("This call was not carried out, because its idempotency key belongs to an earlier call with "
-				+ "other arguments, which counts: do not repeat this call with a new key, but look up what the earlier "
-				+ "call has done, and ask the user whether a second operation is intended."),
+		OTHER_ARGUMENTS("This call was not completed, because its idempotency key, or that of a part of it, belongs to "
+				+ "an earlier call with other arguments, which counts: do not repeat this call with a new key, but look "
+				+ "up what the earlier call has done, and ask the user whether a second operation is intended."),
 
 		/**
 		 * Whether the call took effect is not known until it is repeated.
@@ -66,10 +67,11 @@ public record ToolRefusal(Reason reason, String operation, @Nullable Duration re
 				+ "characters: repeat this call with a valid key, and use that key for every attempt."),
 
 		/**
-		 * A saga that the tool calls did not complete, and was undone.
+		 * A saga that the tool calls did not complete, and was undone. What the tool has
+		 * done beside it may not be.
 		 */
-		UNDONE("This call did not complete, and what it had done was undone: do not repeat this call, and tell the "
-				+ "user."),
+		UNDONE("This call did not complete, because a part of it has failed and was undone: do not repeat this call, "
+				+ "and tell the user."),
 
 		/**
 		 * Something is wrong that a repetition does not change, such as a table that is

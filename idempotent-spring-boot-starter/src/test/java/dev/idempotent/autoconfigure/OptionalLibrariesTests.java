@@ -211,6 +211,25 @@ class OptionalLibrariesTests {
 	}
 
 	/**
+	 * The class that tells streams is of an internal package of Spring AI.
+	 */
+	@Test
+	void refusesToolsWithoutARequestAndACallerIfSpringAiDoesNotTellStreams(CapturedOutput output) {
+		String[] missing = Stream.concat(Stream.of(REDIS), Stream.of("org.springframework.ai.model.tool.internal"))
+			.toArray(String[]::new);
+		start(Tools.class, missing).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThatExceptionOfType(InvocationTargetException.class)
+				.isThrownBy(() -> buy(context.getBean("tools"), "tea", null))
+				.satisfies((ex) -> assertThat(ex.getCause()).hasToString(
+						"dev.idempotent.idempotency.ToolCallRefusedException: " + Reason.CALLER_UNKNOWN.sentence()));
+			assertThat(output).contains("This version of Spring AI does not bind the context of a stream");
+		});
+		start(Tools.class, missing).withPropertyValues("idempotent.tool.single-caller=true")
+			.run((context) -> assertThat(buy(context.getBean("tools"), "tea", null)).isEqualTo("tea 1"));
+	}
+
+	/**
 	 * The class of the bean was loaded by another loader than this one.
 	 */
 	private static Object buy(Object tools, String item, @Nullable String orderKey) throws Exception {

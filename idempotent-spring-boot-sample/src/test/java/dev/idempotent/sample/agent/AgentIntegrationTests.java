@@ -80,7 +80,7 @@ class AgentIntegrationTests {
 		assertThat(callOnce("placeOrder", order(1), key).outcome()).isEqualTo("ran");
 		AgentCall changed = callOnce("placeOrder", order(2), key);
 		assertThat(changed.outcome()).isEqualTo("other-arguments");
-		assertThat(changed.text()).startsWith("This call was not carried out");
+		assertThat(changed.text()).startsWith("This call was not completed");
 		assertThat(orders(this.customer)).hasSize(1);
 	}
 

@@ -1,6 +1,8 @@
 package dev.idempotent.autoconfigure.idempotency;
 
 import java.security.Principal;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -23,6 +25,7 @@ import org.springframework.ai.tool.annotation.Tool;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.NamedBeanHolder;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -30,12 +33,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
-import org.springframework.util.ClassUtils;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
@@ -50,23 +54,21 @@ import tools.jackson.databind.json.JsonMapper;
 @EnableConfigurationProperties(IdempotencyProperties.Tool.class)
 final class IdempotencyToolAutoConfiguration {
 
-	private static final boolean WITH_REQUESTS = Stream
-		.of("jakarta.servlet.ServletRequest", "org.springframework.web.context.request.RequestContextHolder")
-		.allMatch((type) -> ClassUtils.isPresent(type, IdempotencyToolAutoConfiguration.class.getClassLoader()));
+	private static final String CALLERS_OF_REQUESTS = "idempotentToolCallerResolver";
 
-	/**
-	 * A resolver of the application tells tenants apart, also where there is no request.
-	 */
+	private static final String PRINCIPALS = "idempotentPrincipalToolCallerResolver";
+
 	@Bean
 	@Lazy
-	ToolCalls idempotentToolCalls(IdempotencyProperties.Tool properties, ToolCallerResolver callers,
+	ToolCalls idempotentToolCalls(IdempotencyProperties.Tool properties, ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<ToolRefusalRenderer> renderer, ObjectProvider<McpServerTools> mcp,
-			ApplicationContext context) {
+			ObjectProvider<ToolCalls.Requests> requests) {
+		// The class does not tell whose it is: it may be a proxy.
+		NamedBeanHolder<ToolCallerResolver> callers = beanFactory.resolveNamedBean(ToolCallerResolver.class);
 		McpServerTools served = mcp.getIfAvailable(() -> McpServerTools.NONE);
-		return new ToolCalls(callers, properties::singleCaller, served.overStdio(),
-				WITH_REQUESTS ? new HttpRequests(context instanceof WebApplicationContext,
-						!(callers instanceof CallersOfRequests)) : ToolCalls.Requests.NONE,
-				ChatToolBeanPostProcessor.streams(),
+		boolean ofApplication = !Set.of(CALLERS_OF_REQUESTS, PRINCIPALS).contains(callers.getBeanName());
+		return new ToolCalls(callers.getBeanInstance(), ofApplication, properties::singleCaller, served.overStdio(),
+				requests.getIfAvailable(() -> ToolCalls.Requests.NONE), ChatToolBeanPostProcessor.streams(),
 				renderer.getIfAvailable(() -> (refusal) -> refusal.reason().sentence()), served.failures(),
 				RefusedWork::reasonOf, ChatToolBeanPostProcessor::conversationIn);
 	}
@@ -83,7 +85,7 @@ final class IdempotencyToolAutoConfiguration {
 		return new ToolMethodsCheck(beanFactory);
 	}
 
-	@Bean
+	@Bean(PRINCIPALS)
 	@ConditionalOnMissingBean
 	ToolCallerResolver idempotentPrincipalToolCallerResolver() {
 		return IdempotencyToolAutoConfiguration::authenticatedCaller;
@@ -136,10 +138,15 @@ final class IdempotencyToolAutoConfiguration {
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ ServletRequest.class, RequestContextHolder.class })
-	@ConditionalOnMissingBean(ToolCallerResolver.class)
 	static class WithRequests {
 
 		@Bean
+		HttpRequests idempotentToolRequests(ApplicationContext context) {
+			return new HttpRequests(context);
+		}
+
+		@Bean(CALLERS_OF_REQUESTS)
+		@ConditionalOnMissingBean
 		ToolCallerResolver idempotentToolCallerResolver(ObjectProvider<IdempotencyScopeResolver> scopes) {
 			return new CallersOfRequests(scopes);
 		}
@@ -186,16 +193,32 @@ final class IdempotencyToolAutoConfiguration {
 	}
 
 	/**
-	 * Loaded only if there are requests of HTTP.
+	 * Loaded only if there are requests of HTTP. A dispatcher servlet may have a context
+	 * within that of the tools.
 	 */
-	private record HttpRequests(boolean areServed, boolean callersSuffice) implements ToolCalls.Requests {
+	private static final class HttpRequests implements ToolCalls.Requests, ApplicationListener<ContextRefreshedEvent> {
+
+		private volatile boolean served;
+
+		HttpRequests(ApplicationContext context) {
+			this.served = Stream.iterate(context, Objects::nonNull, ApplicationContext::getParent)
+				.anyMatch(WebApplicationContext.class::isInstance);
+		}
+
+		@Override
+		public void onApplicationEvent(ContextRefreshedEvent event) {
+			this.served |= event.getApplicationContext() instanceof WebApplicationContext;
+		}
+
+		@Override
+		public boolean areServed() {
+			return this.served;
+		}
 
 		@Override
 		public @Nullable String address() {
-			if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
-				return null;
-			}
-			return this.callersSuffice ? "" : ClientAddress.of(attributes.getRequest());
+			return (RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)
+					? ClientAddress.of(attributes.getRequest()) : null;
 		}
 
 	}

@@ -25,12 +25,21 @@ public final class ChatClientBeanPostProcessor implements BeanPostProcessor {
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof ChatClient.Builder builder) {
-			return builder.defaultAdvisors(this.advisor.get());
+			builder.defaultAdvisors(this.advisor.get());
 		}
-		boolean lacksAdvisor = bean.getClass() == DefaultChatClient.class
-				&& ((DefaultChatClient) bean).prompt() instanceof DefaultChatClientRequestSpec spec
-				&& spec.getAdvisors().stream().noneMatch(ToolCallerAdvisor.class::isInstance);
-		return lacksAdvisor ? ((DefaultChatClient) bean).mutate().defaultAdvisors(this.advisor.get()).build() : bean;
+		return (bean.getClass() == DefaultChatClient.class) ? withAdvisor((DefaultChatClient) bean) : bean;
+	}
+
+	/**
+	 * A prompt has all defaults of its client, of which a builder may leave some out.
+	 */
+	private ChatClient withAdvisor(DefaultChatClient client) {
+		if (!(client.prompt() instanceof DefaultChatClientRequestSpec defaults)
+				|| defaults.getAdvisors().stream().anyMatch(ToolCallerAdvisor.class::isInstance)) {
+			return client;
+		}
+		defaults.advisors(this.advisor.get());
+		return new DefaultChatClient(defaults);
 	}
 
 }

@@ -94,7 +94,17 @@ public final class ChatToolBeanPostProcessor implements BeanPostProcessor, BeanF
 	 * @return what their subscribers have left in the context of the stream
 	 */
 	public static ToolCalls.Streams streams() {
-		return new ChatStreams();
+		try {
+			ChatStreams streams = new ChatStreams();
+			boolean unused = streams.areCallingTools();
+			return streams;
+		}
+		catch (LinkageError ex) {
+			logger.warn("This version of Spring AI does not bind the context of a stream to the thread that calls its "
+					+ "tools. A call outside of an HTTP request is refused unless a ToolCallerResolver knows its caller "
+					+ "on its thread, or there is a single caller", ex);
+			return ToolCalls.Streams.UNKNOWN;
+		}
 	}
 
 	private static @Nullable String id(@Nullable Object id) {
@@ -107,7 +117,8 @@ public final class ChatToolBeanPostProcessor implements BeanPostProcessor, BeanF
 	}
 
 	/**
-	 * Spring AI binds the context of a stream to the thread that calls tools for it.
+	 * Spring AI binds the context of a stream to the thread that calls tools for it, by a
+	 * class of an internal package.
 	 */
 	private static final class ChatStreams implements ToolCalls.Streams {
 

@@ -29,8 +29,20 @@ public final class ToolCallerAdvisor implements StreamAdvisor {
 
 	@Override
 	public Flux<ChatClientResponse> adviseStream(ChatClientRequest request, StreamAdvisorChain chain) {
-		ToolCalls.Origin origin = this.calls.get().origin();
+		ToolCalls.Origin origin = origin();
 		return chain.nextStream(request).contextWrite((context) -> context.put(ToolCalls.Origin.class, origin));
+	}
+
+	/**
+	 * A stream that calls no idempotent tool needs no caller.
+	 */
+	private ToolCalls.Origin origin() {
+		try {
+			return this.calls.get().origin();
+		}
+		catch (RuntimeException ex) {
+			return new ToolCalls.Origin("", null, true, ex);
+		}
 	}
 
 	@Override

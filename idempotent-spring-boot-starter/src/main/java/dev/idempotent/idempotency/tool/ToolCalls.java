@@ -46,6 +46,8 @@ public final class ToolCalls {
 
 	private final ToolCallerResolver callers;
 
+	private final boolean ownCallers;
+
 	private final BooleanSupplier singleCaller;
 
 	private final BooleanSupplier overStdio;
@@ -67,6 +69,8 @@ public final class ToolCalls {
 	/**
 	 * Creates the settings of all tools.
 	 * @param callers resolves callers
+	 * @param ownCallers whether it is a resolver of the application, whose callers are
+	 * the same in a request and without one, and on each host
 	 * @param singleCaller whether all calls without a caller have the same one
 	 * @param overStdio whether the MCP server of this process has one client
 	 * @param requests the HTTP requests in which tools are called
@@ -78,10 +82,12 @@ public final class ToolCalls {
 	 * @param conversations finds the conversation in an argument of the framework, or
 	 * {@code null} in any other argument
 	 */
-	public ToolCalls(ToolCallerResolver callers, BooleanSupplier singleCaller, BooleanSupplier overStdio,
-			Requests requests, Streams streams, ToolRefusalRenderer renderer, Predicate<Object> failures,
-			Function<Throwable, @Nullable Reason> refusals, Function<Object, @Nullable String> conversations) {
+	public ToolCalls(ToolCallerResolver callers, boolean ownCallers, BooleanSupplier singleCaller,
+			BooleanSupplier overStdio, Requests requests, Streams streams, ToolRefusalRenderer renderer,
+			Predicate<Object> failures, Function<Throwable, @Nullable Reason> refusals,
+			Function<Object, @Nullable String> conversations) {
 		this.callers = callers;
+		this.ownCallers = ownCallers;
 		this.singleCaller = singleCaller;
 		this.overStdio = overStdio;
 		this.requests = requests;
@@ -102,20 +108,19 @@ public final class ToolCalls {
 	 */
 	public @Nullable Scopes scopes(@Nullable ToolCall call, @Nullable Object[] arguments) {
 		Origin origin = origin();
-		String caller = origin.caller();
-		String conversation = conversationOf(call, arguments);
 		String address = origin.address();
-		boolean single = caller.isBlank() && isOfSingleCaller(call, address);
+		String conversation = conversationOf(call, arguments);
+		boolean single = !origin.isKnown() && isOfSingleCaller(call, address);
 		requireSameEverywhere(origin, single);
-		if (caller.isBlank() && conversation == null && !single) {
+		if (!origin.isKnown() && conversation == null && !single) {
 			return null;
 		}
-		String known = caller.isBlank() ? SINGLE_CALLER : caller;
-		String inConversation = (conversation != null) ? digest("conversation", known, conversation) : known;
+		String caller = origin.isKnown() ? origin.caller() : SINGLE_CALLER;
+		String inConversation = (conversation != null) ? digest("conversation", caller, conversation) : caller;
 		// Equal calls to two hosts may come from two tenants.
-		boolean anywhere = single || address == null || address.isEmpty();
-		return new Scopes(caller.isBlank() ? inConversation : caller,
-				anywhere ? inConversation : digest("address", inConversation, String.valueOf(address)));
+		boolean anywhere = single || (origin.isKnown() && this.ownCallers) || address == null || address.isEmpty();
+		String ofCall = anywhere ? inConversation : digest("address", inConversation, String.valueOf(address));
+		return new Scopes(origin.isKnown() ? caller : ofCall, ofCall);
 	}
 
 	/**
@@ -123,8 +128,7 @@ public final class ToolCalls {
 	 * request: a repetition would run twice.
 	 */
 	private void requireSameEverywhere(Origin origin, boolean single) {
-		boolean known = !origin.caller().isBlank() && (this.requests.callersSuffice() || !this.requests.areServed());
-		if (origin.detached() && !known && !single) {
+		if (origin.detached() && !(origin.isKnown() && areKnownWithoutRequest()) && !single) {
 			throw new IllegalStateException(DETACHED, origin.failure());
 		}
 		if (origin.failure() != null) {
@@ -132,18 +136,31 @@ public final class ToolCalls {
 		}
 	}
 
+	private boolean areKnownWithoutRequest() {
+		return this.ownCallers || !this.requests.areServed();
+	}
+
 	/**
 	 * Determines where a call that is made on the current thread comes from. The request
-	 * is closer than the stream, in which Spring AI calls tools on other threads.
+	 * is closer than the stream, in which Spring AI calls tools on other threads. If the
+	 * caller was not known where the stream was subscribed to, it may be known on the
+	 * thread of the tool.
 	 * @return the caller and the address
 	 */
 	Origin origin() {
 		String address = this.requests.address();
 		Origin ofStream = (address == null) ? this.streams.origin() : null;
-		if (ofStream != null) {
+		if (ofStream == null) {
+			return resolve(address, address == null && (this.requests.areServed() || this.streams.areCallingTools()));
+		}
+		if (ofStream.isKnown() || !areKnownWithoutRequest()) {
 			return ofStream;
 		}
-		boolean detached = address == null && (this.requests.areServed() || this.streams.areCallingTools());
+		Origin ofThread = resolve(ofStream.address(), ofStream.detached());
+		return (ofThread.isKnown() || ofThread.failure() != null) ? ofThread : ofStream;
+	}
+
+	private Origin resolve(@Nullable String address, boolean detached) {
 		try {
 			return new Origin(Objects.requireNonNullElse(this.callers.resolveCaller(), ""), address, detached, null);
 		}
@@ -240,15 +257,20 @@ public final class ToolCalls {
 	/**
 	 * Where a call comes from.
 	 *
-	 * @param caller the caller; empty if unknown
+	 * @param caller the caller; blank if unknown
 	 * @param address where the client has sent the HTTP request; {@code null} without a
-	 * request, empty if that does not matter
+	 * request, empty if that is unknown
 	 * @param detached whether other calls of the same conversation may have a request, or
 	 * a caller, that the current thread does not know
 	 * @param failure why the caller could not be resolved, or {@code null}
 	 */
 	public record Origin(String caller, @Nullable String address, boolean detached,
 			@Nullable RuntimeException failure) {
+
+		boolean isKnown() {
+			return !this.caller.isBlank();
+		}
+
 	}
 
 	/**
@@ -271,16 +293,11 @@ public final class ToolCalls {
 				return false;
 			}
 
-			@Override
-			public boolean callersSuffice() {
-				return true;
-			}
-
 		};
 
 		/**
 		 * Where the client has sent the request of the current thread.
-		 * @return {@code null} without a request, empty if that does not matter
+		 * @return {@code null} without a request, empty if that is unknown
 		 */
 		@Nullable String address();
 
@@ -290,12 +307,6 @@ public final class ToolCalls {
 		 */
 		boolean areServed();
 
-		/**
-		 * Returns whether the caller alone tells tenants apart, in a request or not.
-		 * @return {@code true} if the address does not matter
-		 */
-		boolean callersSuffice();
-
 	}
 
 	/**
@@ -304,14 +315,31 @@ public final class ToolCalls {
 	public interface Streams {
 
 		/**
+		 * Unknown, so that one may call the tool on any thread without a request.
+		 */
+		Streams UNKNOWN = new Streams() {
+
+			@Override
+			public @Nullable Origin origin() {
+				return null;
+			}
+
+			@Override
+			public boolean areCallingTools() {
+				return true;
+			}
+
+		};
+
+		/**
 		 * Where the stream that calls tools on the current thread was subscribed to.
 		 * @return {@code null} if that is unknown, or without a stream
 		 */
 		@Nullable Origin origin();
 
 		/**
-		 * Returns whether a stream calls tools on the current thread.
-		 * @return {@code true} within such a call
+		 * Returns whether a stream may call tools on the current thread.
+		 * @return {@code false} if none does
 		 */
 		boolean areCallingTools();
 

@@ -39,8 +39,12 @@ import org.springframework.ai.chat.model.ToolContext;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.model.tool.ToolCallingChatOptions;
+import org.springframework.ai.model.tool.internal.ToolCallReactiveContextHolder;
 import org.springframework.ai.tool.annotation.Tool;
 import org.springframework.ai.tool.annotation.ToolParam;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.SingletonTargetSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -48,6 +52,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Scope;
 import org.springframework.core.env.Environment;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.request.RequestContextHolder;
@@ -198,6 +203,52 @@ class ChatStreamTests {
 	}
 
 	@Test
+	void asksAgainOnTheThreadOfTheToolForACallerThatTheSubscriberDoesNotKnow() {
+		try (ToolShop resolving = ToolShop.start(WithContext.class)) {
+			for (String failing : List.of("", "yes")) {
+				String item = "tea" + failing;
+				assertThat(inContext(resolving, "alice", failing, item)).contains(item);
+				assertThat(inContext(resolving, "bob", failing, item))
+					.isNotEqualTo(inContext(resolving, "alice", failing, item));
+				assertThat(bought(resolving, item)).isEqualTo(2);
+			}
+			assertThat(inContext(resolving, "", "yes", "gin")).isEqualTo(Reason.CALLER_UNKNOWN.sentence());
+			assertThat(inContext(resolving, "failing", "", "gin")).isEqualTo(Reason.CALLER_UNKNOWN.sentence());
+			assertThat(bought(resolving, "gin")).isZero();
+		}
+	}
+
+	private static String inContext(ToolShop server, String user, String failing, String item) {
+		return get(server, "/context", "bean", item, Map.of("X-User", user, "X-Failing", failing));
+	}
+
+	@Test
+	void runsEqualCallsOfGuestsOfTwoHosts() {
+		Map<String, String> acme = Map.of("X-Forwarded-Host", "acme.example.com");
+		Map<String, String> globex = Map.of("X-Forwarded-Host", "globex.example.com");
+		try (ToolShop resolving = ToolShop.start(WithContext.class, "server.forward-headers-strategy=framework")) {
+			for (String prompt : List.of("tea", "key/gin")) {
+				String item = prompt.replace("key/", "");
+				String answer = get(resolving, "/call", "bean", prompt, acme);
+				assertThat(get(resolving, "/stream", "bean", prompt, acme)).isEqualTo(answer).contains(item);
+				assertThat(bought(resolving, item)).isOne();
+				assertThat(get(resolving, "/stream", "bean", prompt, globex)).isNotEqualTo(answer).contains(item);
+				assertThat(get(resolving, "/call", "bean", prompt, globex)).isNotEqualTo(answer).contains(item);
+				assertThat(bought(resolving, item)).isEqualTo(2);
+			}
+		}
+	}
+
+	@Test
+	void takesAProxyOfTheDefaultResolverForTheDefault() {
+		try (ToolShop proxied = ToolShop.start(WithProxy.class, "server.forward-headers-strategy=framework")) {
+			get(proxied, "/call", "bean", "tea", Map.of("X-User", "alice", "X-Forwarded-Host", "acme.example.com"));
+			get(proxied, "/call", "bean", "tea", Map.of("X-User", "alice", "X-Forwarded-Host", "globex.example.com"));
+			assertThat(bought(proxied, "tea")).isEqualTo(2);
+		}
+	}
+
+	@Test
 	void takesTheSingleCallerOnEachThread() {
 		try (ToolShop single = ToolShop.start(Application.class, "idempotent.tool.single-caller=true")) {
 			for (String way : List.of("call", "stream", "elsewhere", "executor", "block")) {
@@ -291,6 +342,48 @@ class ChatStreamTests {
 
 	}
 
+	/**
+	 * Its resolver knows the user in the context of a stream alone.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Import(Application.class)
+	static class WithContext {
+
+		@Bean
+		ToolCallerResolver callers() {
+			return () -> {
+				String user = ToolCallReactiveContextHolder.getContext().getOrDefault("user", "");
+				boolean inRequest = RequestContextHolder
+					.getRequestAttributes() instanceof ServletRequestAttributes request
+						&& "yes".equals(request.getRequest().getHeader("X-Failing"));
+				if (inRequest || "failing".equals(user)) {
+					throw new IllegalStateException("No user");
+				}
+				return user;
+			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Application.class)
+	static class WithProxy {
+
+		@Bean
+		static BeanPostProcessor proxies() {
+			return new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String beanName) {
+					return (bean instanceof ToolCallerResolver)
+							? ProxyFactory.getProxy(ToolCallerResolver.class, new SingletonTargetSource(bean)) : bean;
+				}
+
+			};
+		}
+
+	}
+
 	@RestController
 	static class Chats {
 
@@ -320,6 +413,12 @@ class ChatStreamTests {
 		@GetMapping(path = "/stream", produces = "text/plain")
 		Flux<String> stream(@RequestParam String client, @RequestParam String item) {
 			return prompt(client, item).stream().content();
+		}
+
+		@GetMapping(path = "/context", produces = "text/plain")
+		Flux<String> context(@RequestParam String client, @RequestParam String item,
+				@RequestHeader("X-User") String user) {
+			return stream(client, item).contextWrite((context) -> context.put("user", user));
 		}
 
 		@GetMapping("/block")

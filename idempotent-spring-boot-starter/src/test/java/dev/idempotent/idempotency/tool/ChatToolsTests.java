@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -48,6 +49,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.ai.chat.client.ChatClient;
+import org.springframework.ai.chat.client.DefaultChatClient.DefaultChatClientRequestSpec;
 import org.springframework.ai.chat.client.advisor.ToolCallingAdvisor;
 import org.springframework.ai.chat.memory.ChatMemory;
 import org.springframework.ai.chat.messages.AssistantMessage;
@@ -68,6 +70,7 @@ import org.springframework.ai.tool.annotation.ToolParam;
 import org.springframework.ai.tool.definition.ToolDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
@@ -82,6 +85,8 @@ import reactor.core.publisher.Flux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
 
 /**
  * Tools of this process, called in Spring AI's own loop by a scripted model.
@@ -515,8 +520,10 @@ class ChatToolsTests {
 			logIn("alice");
 			context.getBean(Tools.class).refuse(refusal);
 			assertThat(chat(context, null, call("refused", "tea"))).containsExactly(reason.sentence());
-			context.getBean(Tools.class).refuse(new IllegalStateException("No luck", refusal));
+			context.getBean(Tools.class).refuse(new CompletionException(refusal));
 			assertThat(chat(context, null, call("refused", "tea"))).containsExactly(reason.sentence());
+			context.getBean(Tools.class).refuse(new IllegalStateException("No luck", refusal));
+			assertThat(chat(context, null, call("refused", "tea"))).containsExactly("No luck");
 			context.getBean(Tools.class).refuse(null);
 			assertThat(chat(context, null, call("refused", "tea"))).containsExactly("\"tea 1\"");
 		});
@@ -528,12 +535,37 @@ class ChatToolsTests {
 		return Stream.of(Arguments.of(new IdempotencyPendingException(key, wait), Reason.IN_PROGRESS),
 				Arguments.of(new SagaWaitingException(key, "bank", wait, wait), Reason.IN_PROGRESS),
 				Arguments.of(new IdempotencyMismatchException(key), Reason.OTHER_ARGUMENTS),
-				Arguments.of(new IdempotencyResultException("Not stored", null), Reason.RESULT_NOT_KEPT),
+				Arguments.of(new IdempotencyResultException("Not stored", null), Reason.OPERATOR_NEEDED),
+				Arguments.of(refused(Reason.RESULT_NOT_KEPT), Reason.OPERATOR_NEEDED),
+				Arguments.of(refused(Reason.CALLER_UNKNOWN), Reason.OPERATOR_NEEDED),
+				Arguments.of(refused(Reason.KEY_INVALID), Reason.OPERATOR_NEEDED),
+				Arguments.of(refused(Reason.STORE_UNAVAILABLE), Reason.OUTCOME_UNKNOWN),
 				Arguments.of(new IdempotencyStoreUnavailableException("Redis", null), Reason.OUTCOME_UNKNOWN),
 				Arguments.of(new IdempotencyClaimLostException(key), Reason.OUTCOME_UNKNOWN),
 				Arguments.of(new IdempotencyStoreException("No table", null), Reason.OPERATOR_NEEDED),
 				Arguments.of(new SagaCompensatedException(key, "java.net.ConnectException"), Reason.UNDONE),
 				Arguments.of(new SagaHaltedException(key), Reason.OPERATOR_NEEDED));
+	}
+
+	private static ToolCallRefusedException refused(Reason reason) {
+		return new ToolCallRefusedException(new ToolRefusal(reason, "pay", null), reason.sentence(), null);
+	}
+
+	@Test
+	void doesNotTellThatWorkWasDoneWhichIsRolledBackWithItsResult() {
+		this.application.run((context) -> {
+			logIn("alice");
+			assertThat(chat(context, null, call("seating", "tea"))).containsExactly(Reason.OPERATOR_NEEDED.sentence());
+			assertThat(context.getBean(Effects.class).committed()).isEmpty();
+		});
+	}
+
+	@Test
+	void tellsNothingOfACallOfWhichAPartWasRefused() {
+		assertThat(List.of(Reason.IN_PROGRESS, Reason.OTHER_ARGUMENTS, Reason.OUTCOME_UNKNOWN, Reason.UNDONE,
+				Reason.OPERATOR_NEEDED))
+			.allSatisfy((reason) -> assertThat(reason.sentence()).doesNotContain("Nothing was done")
+				.doesNotContain("not made", "carried out", "what it had done"));
 	}
 
 	@Test
@@ -596,6 +628,70 @@ class ChatToolsTests {
 			assertThat(chat(context, "one", call("withContext", "tea"), call(LEASED, "tea")))
 				.containsExactlyElementsOf(model.answers);
 			assertThat(context.getBean(Effects.class).committed()).hasSize(2);
+		});
+	}
+
+	@Test
+	void refusesACallOnAThreadWithoutARequestOfAContextWithinThatOfItsTools() {
+		this.application.run((context) -> {
+			logIn("alice");
+			assertThat(chat(context, "one", call(LEASED, "tea"))).containsExactly("\"tea 1\"");
+			new WebApplicationContextRunner().withParent(context)
+				.run((web) -> assertThat(chat(context, "one", call(LEASED, "tea")))
+					.containsExactly(Reason.CALLER_UNKNOWN.sentence()));
+		});
+	}
+
+	@Test
+	void doesNotEndAStreamThatNeedsNoCaller() {
+		MethodApplication.with()
+			.withConfiguration(AutoConfigurations.of(ImportTools.CLASS))
+			.withBean("one", ToolCallerResolver.class, () -> () -> "alice")
+			.withBean("other", ToolCallerResolver.class, () -> () -> "bob")
+			.run((context) -> {
+				ToolCallerAdvisor advisor = context.getBean(ToolCallerAdvisor.class);
+				ScriptedModel model = new ScriptedModel();
+				assertThat(ChatClient.create(model)
+					.prompt("Hello.")
+					.advisors(advisor)
+					.stream()
+					.content()
+					.collectList()
+					.block()).containsExactly("Done.");
+			});
+	}
+
+	@Test
+	void keepsTheDefaultsOfAClientThatIsABean() {
+		ScriptedModel model = new ScriptedModel();
+		this.application
+			.withBean(ChatClient.class,
+					() -> ChatClient.builder(model)
+						.defaultAdvisors((advisors) -> advisors.param("tenant", "acme"))
+						.defaultSystem((system) -> system.param("today", "Monday").metadata("origin", "shop"))
+						.defaultUser((user) -> user.param("item", "tea").metadata("origin", "form"))
+						.build())
+			.run((context) -> {
+				DefaultChatClientRequestSpec prompt = (DefaultChatClientRequestSpec) context.getBean(ChatClient.class)
+					.prompt();
+				assertThat(prompt.getAdvisors()).singleElement().isInstanceOf(ToolCallerAdvisor.class);
+				assertThat(prompt.getAdvisorParams()).containsEntry("tenant", "acme");
+				assertThat(prompt.getSystemParams()).containsEntry("today", "Monday");
+				assertThat(prompt.getSystemMetadata()).containsEntry("origin", "shop");
+				assertThat(prompt.getUserParams()).containsEntry("item", "tea");
+				assertThat(prompt.getUserMetadata()).containsEntry("origin", "form");
+			});
+	}
+
+	@Test
+	void leavesABuilderAsABean() {
+		ChatClient.Builder builder = mock();
+		this.application.run((context) -> {
+			ToolCallerAdvisor advisor = context.getBean(ToolCallerAdvisor.class);
+			assertThat(
+					new ChatClientBeanPostProcessor(() -> advisor).postProcessAfterInitialization(builder, "builder"))
+				.isSameAs(builder);
+			verify(builder).defaultAdvisors(advisor);
 		});
 	}
 
@@ -716,6 +812,11 @@ class ChatToolsTests {
 			return item + " " + this.effects.add(item);
 		}
 
+		@Idempotent(key = "'chair'", name = "book-chair", guarantee = Guarantee.TRANSACTION)
+		Unreadable bookChair(String item) {
+			return new Unreadable(this.effects.add(item));
+		}
+
 	}
 
 	/**
@@ -752,6 +853,12 @@ class ChatToolsTests {
 		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "booking", guarantee = Guarantee.LEASE)
 		String booking(String item) {
 			return this.bookings.book(item);
+		}
+
+		@Tool
+		@Idempotent(from = KeySource.TOOL_CALL, window = "15m", name = "seating", guarantee = Guarantee.TRANSACTION)
+		String seating(String item) {
+			return item + " " + this.bookings.bookChair(item).getId();
 		}
 
 	}
