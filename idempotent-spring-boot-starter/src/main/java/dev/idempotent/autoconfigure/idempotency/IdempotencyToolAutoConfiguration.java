@@ -196,7 +196,7 @@ final class IdempotencyToolAutoConfiguration {
 	 * Loaded only if there are requests of HTTP. A dispatcher servlet may have a context
 	 * within that of the tools.
 	 */
-	private static final class HttpRequests implements ToolCalls.Requests, ApplicationListener<ContextRefreshedEvent> {
+	static final class HttpRequests implements ToolCalls.Requests, ApplicationListener<ContextRefreshedEvent> {
 
 		private volatile boolean served;
 
@@ -207,7 +207,9 @@ final class IdempotencyToolAutoConfiguration {
 
 		@Override
 		public void onApplicationEvent(ContextRefreshedEvent event) {
-			this.served |= event.getApplicationContext() instanceof WebApplicationContext;
+			if (event.getApplicationContext() instanceof WebApplicationContext) {
+				this.served = true;
+			}
 		}
 
 		@Override
