@@ -46,8 +46,8 @@ public interface DeadEvents {
 	 * @param next the row after which the next page begins, or {@code null} if this is
 	 * the last one; a page that examined its limit of rows can be empty without being the
 	 * last one
-	 * @param newest the row of the event that died last, for {@link DeadFilter#upTo()}, so
-	 * that a change affects no later ones; 0 if there is none
+	 * @param newest the row of the event that died last, for {@link DeadFilter#upTo()},
+	 * so that a change affects no later ones; 0 if there is none
 	 */
 	record DeadPage(List<DeadEvent> events, @Nullable Long next, long newest) {
 	}

@@ -144,8 +144,8 @@ public interface SagaStep<R extends @Nullable Object> {
 	 * whatever its status, and whether or not the call carries a key; the response to a
 	 * look-up is judged only if there is no other call. Calls of services in
 	 * {@code idempotent.client.repeatable} are not judged. If the action or the undo
-	 * returns without a response that was judged, the saga halts. Can be called for several
-	 * proofs, all of which a response needs.
+	 * returns without a response that was judged, the saga halts. Can be called for
+	 * several proofs, all of which a response needs.
 	 * @param proof returns whether the service has sent the response
 	 * @return this step
 	 */

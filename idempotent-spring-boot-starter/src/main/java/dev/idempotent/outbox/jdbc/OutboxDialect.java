@@ -34,9 +34,8 @@ import org.springframework.jdbc.core.RowMapper;
  * in {@link Database}. The statements of this class read, change and lock row by row, and
  * suit every database that has {@code limit}, inserts several rows at once and can skip
  * locked rows: such a further database is a further subclass, which replaces what its
- * database does in another way. Each method that has a
- * connection executes its statements on it, and leaves begin and end of the transaction
- * to its caller.
+ * database does in another way. Each method that has a connection executes its statements
+ * on it, and leaves begin and end of the transaction to its caller.
  */
 abstract class OutboxDialect {
 
@@ -359,8 +358,8 @@ abstract class OutboxDialect {
 	}
 
 	/**
-	 * Further assignments of a release, so that the row does not look as if no attempt had
-	 * begun ({@link #isNew}).
+	 * Further assignments of a release, so that the row does not look as if no attempt
+	 * had begun ({@link #isNew}).
 	 */
 	String traceOfRelease() {
 		return "";

@@ -443,8 +443,8 @@ final class SagaRun {
 
 	/**
 	 * Whether an earlier owner may have begun the next step without a record of it, as in
-	 * a transaction that was rolled back. Not after a write of this run, which proves that
-	 * no one has gone further, and not in the first run of a started saga.
+	 * a transaction that was rolled back. Not after a write of this run, which proves
+	 * that no one has gone further, and not in the first run of a started saga.
 	 */
 	boolean mayRepeat() {
 		return this.fresh == null && !this.advanced && !(this.steps == 0 && this.owner.isSecond());

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * a lost reply. Operations commit by themselves, except for those whose name ends with
  * {@code InTransaction}: they belong to the transaction of the calling thread. Failures
  * are {@link org.springframework.dao.DataAccessException}s; failures of a wait for a lock
- * are {@link org.springframework.dao.PessimisticLockingFailureException}s. A write
- * need not renew a lease of which two thirds remain.
+ * are {@link org.springframework.dao.PessimisticLockingFailureException}s. A write need
+ * not renew a lease of which two thirds remain.
  */
 public interface SagaStore {
 

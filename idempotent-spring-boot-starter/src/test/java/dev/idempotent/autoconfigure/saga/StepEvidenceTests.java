@@ -95,10 +95,11 @@ class StepEvidenceTests {
 	void isEachOfSeveral() {
 		this.provider.says("/charges/1", answer(200, CHARGED), answer(200, "{\"id\":\"1\",\"receipt\":\"2\"}"));
 		AtomicReference<String> found = new AtomicReference<>();
-		OperatedSaga ended = place(unlisted(), (booking) -> found.set(booking.saga.step("find", String.class)
-			.provenBy("/receipt")
-			.provenBy("/id")
-			.run(() -> booking.get("/charges/1"))));
+		OperatedSaga ended = place(unlisted(),
+				(booking) -> found.set(booking.saga.step("find", String.class)
+					.provenBy("/receipt")
+					.provenBy("/id")
+					.run(() -> booking.get("/charges/1"))));
 		assertThat(ended.status()).isEqualTo(SagaStatus.COMPLETED);
 		assertThat(found.get()).contains("receipt");
 	}
