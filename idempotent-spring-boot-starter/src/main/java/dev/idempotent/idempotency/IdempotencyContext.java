@@ -37,6 +37,8 @@ public final class IdempotencyContext {
 
 	private final String token;
 
+	private final @Nullable Fingerprint fingerprint;
+
 	private final boolean singleCall;
 
 	private final @Nullable String refusal;
@@ -105,13 +107,25 @@ public final class IdempotencyContext {
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, false, null, null, false, null, Criteria.NONE);
+		this(key, token, null, false, null, null, false, null, Criteria.NONE);
 	}
 
-	private IdempotencyContext(IdempotencyKey key, String token, boolean singleCall, @Nullable String refusal,
-			@Nullable String cancels, boolean repeated, @Nullable String earlierCall, Criteria criteria) {
+	/**
+	 * Creates the context of one run of a request or a call.
+	 * @param key the claimed key
+	 * @param token the claimant's token
+	 * @param fingerprint the fingerprint of the request or the call
+	 */
+	public IdempotencyContext(IdempotencyKey key, String token, Fingerprint fingerprint) {
+		this(key, token, fingerprint, false, null, null, false, null, Criteria.NONE);
+	}
+
+	private IdempotencyContext(IdempotencyKey key, String token, @Nullable Fingerprint fingerprint, boolean singleCall,
+			@Nullable String refusal, @Nullable String cancels, boolean repeated, @Nullable String earlierCall,
+			Criteria criteria) {
 		this.key = key;
 		this.token = token;
+		this.fingerprint = fingerprint;
 		this.singleCall = singleCall;
 		this.refusal = refusal;
 		this.cancels = cancels;
@@ -132,7 +146,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, true, null, cancels, false, null, Criteria.NONE);
+		return new IdempotencyContext(key, token, null, true, null, cancels, false, null, Criteria.NONE);
 	}
 
 	/**
@@ -148,7 +162,7 @@ public final class IdempotencyContext {
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels,
 			@Nullable String earlierCall) {
-		return new IdempotencyContext(key, token, true, null, cancels, true, earlierCall, Criteria.NONE);
+		return new IdempotencyContext(key, token, null, true, null, cancels, true, earlierCall, Criteria.NONE);
 	}
 
 	/**
@@ -161,7 +175,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
-		return new IdempotencyContext(key, token, false, refusal, null, false, null, Criteria.NONE);
+		return new IdempotencyContext(key, token, null, false, refusal, null, false, null, Criteria.NONE);
 	}
 
 	/**
@@ -170,8 +184,8 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public IdempotencyContext withCriteria(Criteria required) {
-		return new IdempotencyContext(this.key, this.token, this.singleCall, this.refusal, this.cancels, this.repeated,
-				this.earlierCall, required);
+		return new IdempotencyContext(this.key, this.token, this.fingerprint, this.singleCall, this.refusal,
+				this.cancels, this.repeated, this.earlierCall, required);
 	}
 
 	/**
@@ -223,6 +237,16 @@ public final class IdempotencyContext {
 	 */
 	public String token() {
 		return this.token;
+	}
+
+	/**
+	 * The fingerprint of the request or the call that this run is for. What is derived
+	 * from the key belongs to it: a run under the same key may be for another one, if an
+	 * earlier run has freed the key.
+	 * @return the fingerprint, or {@code null} if the run has none
+	 */
+	public @Nullable Fingerprint fingerprint() {
+		return this.fingerprint;
 	}
 
 	/**

@@ -19,6 +19,8 @@ import io.modelcontextprotocol.server.McpServerFeatures;
 import io.modelcontextprotocol.server.McpStatelessAsyncServer;
 import io.modelcontextprotocol.server.McpStatelessServerFeatures;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.ai.mcp.annotation.McpTool;
 import org.springframework.ai.mcp.annotation.spring.scan.AbstractMcpAnnotatedBeans;
 import org.springframework.ai.tool.ToolCallback;
@@ -42,6 +44,8 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 	private static final boolean withMcpTools = isPresent("org.springframework.ai.mcp.annotation.McpTool")
 			&& isPresent("io.modelcontextprotocol.server.McpServerFeatures");
 
+	private static final Logger logger = LoggerFactory.getLogger(ToolMethodsCheck.class);
+
 	private final ConfigurableListableBeanFactory beans;
 
 	ToolMethodsCheck(ConfigurableListableBeanFactory beans) {
@@ -53,6 +57,7 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 		AnnotatedMethodsCheck methods = new AnnotatedMethodsCheck(this.beans, Idempotent.class);
 		List<BeanMethod> tools = methods.findAdvised().stream().filter((found) -> isTool(found.method())).toList();
 		tools.forEach(this::requireClassProxy);
+		tools.stream().map(BeanMethod::method).filter(ToolMethodsCheck::sharesKeys).forEach(ToolMethodsCheck::warn);
 		singletonsOf(ToolCallbackProvider.class, ToolCallback.class, List.class).flatMap(ToolMethodsCheck::toolObjects)
 			.forEach((object) -> requireAdvised(methods, object,
 					"is called on an instance of its class that a ToolCallbackProvider or ToolCallback of the "
@@ -66,6 +71,17 @@ final class ToolMethodsCheck implements SmartInitializingSingleton {
 	private static boolean isTool(AnnotatedMethod method) {
 		return AnnotatedElementUtils.hasAnnotation(method.method(), Tool.class)
 				|| (withMcpTools && McpServers.isTool(method));
+	}
+
+	private static boolean sharesKeys(AnnotatedMethod tool) {
+		return IdempotentMethodAdvisor.annotationOf(tool).from() != KeySource.TOOL_CALL;
+	}
+
+	private static void warn(AnnotatedMethod tool) {
+		logger
+			.warn("The tool {} has keys that all callers share: one caller gets the result of another who sends the same "
+					+ "key. Set from = KeySource.TOOL_CALL and a window, unless its keys are unique among all callers",
+					tool.describe());
 	}
 
 	/**

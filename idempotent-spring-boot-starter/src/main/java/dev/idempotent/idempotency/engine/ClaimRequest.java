@@ -41,7 +41,7 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 	}
 
 	IdempotencyContext context() {
-		return new IdempotencyContext(this.key, this.token);
+		return new IdempotencyContext(this.key, this.token, this.fingerprint);
 	}
 
 	ClaimRequest withNewToken() {

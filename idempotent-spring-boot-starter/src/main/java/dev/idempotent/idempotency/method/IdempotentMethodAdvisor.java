@@ -162,7 +162,9 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		}
 		if (annotation.key().isEmpty() && annotation.from() != KeySource.TOOL_CALL) {
 			throw method.invalid("has no key, and is not a web handler of Spring MVC",
-					"Set the argument that is the key, such as key = \"#event.id\"." + IF_HANDLER, null);
+					"Set the argument that is the key, such as key = \"#event.id\". If the method is a tool of Spring AI, "
+							+ "set from = KeySource.TOOL_CALL and a window." + IF_HANDLER,
+					null);
 		}
 	}
 

@@ -49,8 +49,8 @@ final class SagaMethod implements SagaDefinition {
 			+ "class.";
 
 	/**
-	 * The fingerprint of a saga that has the key of a run: it contradicts none, so the
-	 * arguments of the first call count.
+	 * The fingerprint of a saga that has the key of a run without a fingerprint: it
+	 * contradicts none, so the arguments of the first call count.
 	 */
 	private static final Fingerprint ANY = new Fingerprint(0, "0".repeat(64));
 
@@ -243,8 +243,8 @@ final class SagaMethod implements SagaDefinition {
 		IdempotencyContext run = (this.key == null) ? requireRun() : null;
 		byte[] written = write(values);
 		if (run != null) {
-			return new SagaInvocation(this, this.method.describe(), this.keys.ofRun(this.name, run.key()), ANY, written,
-					run);
+			return new SagaInvocation(this, this.method.describe(), this.keys.ofRun(this.name, run.key()),
+					Objects.requireNonNullElse(run.fingerprint(), ANY), written, run);
 		}
 		return new SagaInvocation(this, this.method.describe(),
 				this.keys.ofCanonical(this.name, evaluate(this.arguments.byName(values))),

@@ -14,6 +14,7 @@ import io.modelcontextprotocol.server.McpSyncServerExchange;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -30,6 +31,8 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -42,6 +45,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * Annotations of tools that would have no effect, or another one than it seems, stop the
  * application with what to do.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class ToolMistakesTests {
 
 	static Stream<Arguments> invalid() {
@@ -75,6 +79,13 @@ class ToolMistakesTests {
 	@MethodSource("invalid")
 	void stopsTheApplication(Class<?> tools, String mistake, String action) {
 		tools(tools).run((context) -> assertMistake(context.getStartupFailure(), mistake, action));
+	}
+
+	@Test
+	void warnOfKeysThatCallersShare(CapturedOutput output) {
+		tools(SharedKeys.class).run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).containsPattern("The tool .*SharedKeys.* has keys that all callers share")
+			.contains("Set from = KeySource.TOOL_CALL");
 	}
 
 	@Test
@@ -149,6 +160,16 @@ class ToolMistakesTests {
 			assertThat(ex).hasMessageContaining(mistake);
 			assertThat(ex.getAction()).contains(action);
 		});
+	}
+
+	static class SharedKeys {
+
+		@Tool
+		@Idempotent(key = "#payKey", name = "pay")
+		String pay(String payKey) {
+			return payKey;
+		}
+
 	}
 
 	static class NoWindow {
