@@ -1,12 +1,9 @@
 package dev.idempotent.autoconfigure.actuate;
 
-import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.time.Duration;
@@ -14,11 +11,8 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
-import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -51,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for the console: what it serves, in an application under a context path, who gets
- * it and what it may offer, and its advice.
+ * it and what it may offer.
  */
 class ConsoleEndpointTests {
 
@@ -64,16 +58,6 @@ class ConsoleEndpointTests {
 				"server.servlet.context-path=/shop", "spring.application.name=</script><!--<script>"));
 
 	private static final String OPERATOR = SecuredEndpoints.basic("operator");
-
-	private static final Path PAGE = Path.of("src/main/resources/dev/idempotent/console/console.html");
-
-	private static final Path SAGAS = Path.of("src/main/java/dev/idempotent/saga");
-
-	private static final Pattern TABLE = Pattern.compile("const ADVICE = \\[\n(.*?)\n];", Pattern.DOTALL);
-
-	private static final Pattern ROW = Pattern.compile("^ {2}\\[/(.+?)/, '", Pattern.MULTILINE);
-
-	private static final Pattern TEXT = Pattern.compile("\"((?:[^\"\\\\\n]|\\\\.)*)\"");
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
@@ -218,15 +202,6 @@ class ConsoleEndpointTests {
 		}
 	}
 
-	@Test
-	void hasAdviceOnlyForReasonsThatAreInTheCode() throws IOException {
-		List<String> messages = messages();
-		List<String> reasons = reasons();
-		assertThat(reasons).hasSizeGreaterThan(10);
-		assertThat(reasons)
-			.allSatisfy((reason) -> assertThat(messages).anyMatch(Pattern.compile(reason).asPredicate()));
-	}
-
 	private static HttpResponse<byte[]> get(String path) {
 		HttpResponse<byte[]> response = application.send(application.request(path).GET().build());
 		assertThat(response.statusCode()).isEqualTo(200);
@@ -255,32 +230,6 @@ class ConsoleEndpointTests {
 		List<String> all = new ArrayList<>(List.of("management.health.redis.enabled=false"));
 		all.addAll(List.of(properties));
 		return WebApplication.start(Application.class, List::of, all.toArray(String[]::new));
-	}
-
-	private static List<String> reasons() throws IOException {
-		return all(TABLE, Files.readString(PAGE)).flatMap((table) -> all(ROW, table))
-			.flatMap((row) -> Stream.of(row.split("\\|")))
-			.toList();
-	}
-
-	/**
-	 * The texts of each statement, with dots for the values between them.
-	 */
-	private static List<String> messages() throws IOException {
-		List<String> messages = new ArrayList<>();
-		try (Stream<Path> files = Files.walk(SAGAS)) {
-			for (Path file : files.filter(Files::isRegularFile).toList()) {
-				String code = Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", "");
-				for (String statement : code.split(";\n", -1)) {
-					messages.add(all(TEXT, statement).collect(Collectors.joining("…")));
-				}
-			}
-		}
-		return messages;
-	}
-
-	private static Stream<String> all(Pattern pattern, String text) {
-		return pattern.matcher(text).results().map((MatchResult found) -> found.group(1));
 	}
 
 	@Configuration(proxyBeanMethods = false)
