@@ -287,7 +287,7 @@ class KafkaOutboxPublisherTests {
 				assertThat(publisher.publish(EVENTS)).first().extracting("scope").isEqualTo(Scope.PUBLISHER);
 				assertThat(dead.closed()).isFalse();
 				await().until(() -> publisher.publish(EVENTS), List.of(new Outcome.Delivered())::equals);
-				assertThat(dead.closed()).isTrue();
+				await().until(dead::closed);
 			}
 		}
 
