@@ -275,7 +275,7 @@ class KafkaOutboxPublisherTests {
 			try (KafkaOutboxPublisher publisher = publisher(List.of(() -> dead, LostProducer::producer))) {
 				await().until(() -> publisher.publish(EVENTS), List.of(new Outcome.Unavailable(
 						"Kafka did not confirm the record in time (TimeoutException)"))::equals);
-				assertThat(dead.closed()).isTrue();
+				await().until(dead::closed);
 				await().until(() -> publisher.publish(EVENTS), List.of(new Outcome.Delivered())::equals);
 			}
 		}
