@@ -831,6 +831,7 @@ class ChatToolsTests {
 		}
 
 		@JsonCreator
+		@SuppressWarnings("DoNotCallSuggester")
 		static Unreadable of(int id) {
 			throw new IllegalArgumentException("Unreadable " + id);
 		}
