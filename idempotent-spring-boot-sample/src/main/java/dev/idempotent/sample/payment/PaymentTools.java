@@ -18,7 +18,7 @@ import org.springframework.validation.annotation.Validated;
 
 /**
  * What agents do with payments. The id of an order is not a permission: a model may have
- * read that of another customer.
+ * read the id of another customer's order.
  */
 @Component
 @Validated

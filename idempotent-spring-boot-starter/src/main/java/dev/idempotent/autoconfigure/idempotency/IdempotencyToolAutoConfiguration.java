@@ -194,7 +194,7 @@ final class IdempotencyToolAutoConfiguration {
 
 	/**
 	 * Loaded only if there are requests of HTTP. A dispatcher servlet may have a context
-	 * within that of the tools.
+	 * within the context of the tools.
 	 */
 	static final class HttpRequests implements ToolCalls.Requests, ApplicationListener<ContextRefreshedEvent> {
 
