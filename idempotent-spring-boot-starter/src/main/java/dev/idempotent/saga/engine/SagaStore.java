@@ -120,7 +120,8 @@ public interface SagaStore {
 	 * renewed.
 	 * @param owner the owner
 	 * @param entries entries to write with it
-	 * @param delay the time until it can be taken over
+	 * @param delay the time until it can be taken over; it ends at the deadline, unless
+	 * the saga is {@link SagaStatus#COMPENSATING}
 	 * @return {@code false} if nothing was written
 	 */
 	boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay);
@@ -206,8 +207,8 @@ public interface SagaStore {
 	Cancellation cancelInTransaction(IdempotencyKey id, String reason);
 
 	/**
-	 * Renews leases, but not beyond the deadline of a saga that is not cancelled and not
-	 * {@link SagaStatus#COMPENSATING}. Skips sagas that are locked or released.
+	 * Renews leases, also of sagas that are late or cancelled, which are undone by their
+	 * owners. Skips sagas that are locked or released.
 	 * @param owners the owners
 	 * @param lease the lease
 	 */

@@ -309,7 +309,7 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay) {
 		return this.database
-			.run((sql) -> new SagaWrites(sql).write(new Update(owner.id(), "owner = null, due_at = " + sql.lease(),
+			.run((sql) -> new SagaWrites(sql).write(new Update(owner.id(), "owner = null, due_at = " + sql.delay(),
 					List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())),
 					entries));
 	}
@@ -318,7 +318,7 @@ public final class JdbcSagaStore implements SagaStore {
 	public boolean releaseIncompatible(SagaOwner owner, Duration delay) {
 		return this.database.run((sql) -> new SagaWrites(sql).write(new Update(owner.id(),
 				"owner = null, unfit = unfit + 1, attempts = case when attempts > 0 then "
-						+ "attempts - 1 else 0 end, due_at = " + sql.lease(),
+						+ "attempts - 1 else 0 end, due_at = " + sql.delay(),
 				List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())),
 				List.of()));
 	}

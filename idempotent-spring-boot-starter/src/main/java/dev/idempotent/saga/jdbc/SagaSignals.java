@@ -97,7 +97,7 @@ final class SagaSignals {
 		String name = wait.entry().name();
 		boolean released = new SagaWrites(this.sql).write(
 				new Update(owner.id(),
-						"owner = null, attempts = 0, unfit = 0, waits_for = ?, due_at = " + this.sql.lease(),
+						"owner = null, attempts = 0, unfit = 0, waits_for = ?, due_at = " + this.sql.delay(),
 						List.<Object>of(name, left.toMillis()), isRun(), List.<Object>of(owner.epoch(), steps)),
 				List.of());
 		if (!released) {

@@ -112,11 +112,12 @@ final class SagaSql {
 	}
 
 	/**
-	 * The end of a lease, at most the deadline unless the saga is undone.
+	 * The end of the lease of an owner. Not limited by the deadline: the owner is the
+	 * only one who knows whether an action runs, and undoes the saga after that.
 	 * @return an expression whose only parameter is the lease in milliseconds
 	 */
 	String lease() {
-		return lease("status = 'COMPENSATING'");
+		return this.database.millisFromNow();
 	}
 
 	/**
@@ -130,11 +131,13 @@ final class SagaSql {
 	}
 
 	/**
-	 * The end of a lease, at most the deadline unless the saga meets a condition.
+	 * When a saga without an owner can be taken over: after a delay, and at the deadline
+	 * unless it is undone already.
+	 * @return an expression whose only parameter is the delay in milliseconds
 	 */
-	String lease(String unlimited) {
-		return "least(" + this.database.millisFromNow() + ", case when " + unlimited + " then " + this.database.never()
-				+ " else deadline end)";
+	String delay() {
+		return "least(" + this.database.millisFromNow() + ", case when status = 'COMPENSATING' then "
+				+ this.database.never() + " else deadline end)";
 	}
 
 	/**

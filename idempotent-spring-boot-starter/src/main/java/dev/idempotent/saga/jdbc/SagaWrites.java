@@ -120,15 +120,14 @@ final class SagaWrites {
 						+ "cast(? as varchar), 0, cast(? as integer), cast(? as varchar), "
 						+ "cast(? as binary large object), cast(? as varchar), "
 				: "?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ";
-		return values + this.database.now() + ", " + end + ", least(" + end + ", " + end + ")";
+		return values + this.database.now() + ", " + end + ", " + end;
 	}
 
 	private static List<@Nullable Object> parameters(NewSaga saga, int number) {
 		long lease = (saga.status() == SagaStatus.STARTED) ? 0 : saga.lease().toMillis();
-		long timeout = saga.timeout().toMillis();
 		return Arrays.<@Nullable Object>asList(saga.id().digest(), saga.name(), saga.status().name(),
 				saga.owner().epoch(), number, saga.process(), saga.fingerprint().version(), saga.fingerprint().digest(),
-				saga.arguments(), saga.traceparent(), timeout, lease, timeout);
+				saga.arguments(), saga.traceparent(), saga.timeout().toMillis(), lease);
 	}
 
 	/**

@@ -138,31 +138,26 @@ final class TakeOvers {
 	 */
 	private String own() {
 		String undone = "status = 'COMPENSATING' or deadline <= " + this.database.now();
-		return "update " + this.table + " set due_at = " + this.sql.lease(undone)
+		return "update " + this.table + " set due_at = " + this.sql.lease()
 				+ ", owner = ?, waits_for = null, epoch = epoch + 1, attempts = case when status <> 'COMPENSATING' and deadline <= "
 				+ this.database.now() + " then 1 else attempts + 1 end, status = case when " + undone
 				+ " then 'COMPENSATING' else 'EXECUTING' end";
 	}
 
 	/**
-	 * Renews leases within the transaction of the caller, also of sagas that were
-	 * cancelled, so that no other owner undoes them while their actions run. A saga that
-	 * is late is left to any instance.
+	 * Renews leases within the transaction of the caller, also of sagas that are late or
+	 * cancelled, so that no other owner undoes them while their actions run.
 	 */
 	void renew(List<SagaOwner> owners, Duration lease) {
 		for (int from = 0; from < owners.size(); from += MOST_IDS) {
 			List<SagaOwner> some = owners.subList(from, Math.min(owners.size(), from + MOST_IDS));
 			List<Object> parameters = new ArrayList<>(some.stream().map((owner) -> owner.id().digest()).toList());
-			parameters.add(-SagaCancellation.LONG_AGO.dividedBy(2).toMillis());
 			List<SagaOwner> locked = this.sql.query(
 					"select id, epoch from " + this.table + " where id" + SagaSql.in(some.size()) + " and "
-							+ SagaSql.IS_OPEN + " and owner is not null and (status = 'COMPENSATING' or deadline > "
-							+ this.database.now() + " or deadline <= " + this.database.millisFromNow()
-							+ ") for update skip locked",
+							+ SagaSql.IS_OPEN + " and owner is not null for update skip locked",
 					parameters, (row, number) -> new SagaOwner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
 			locked.retainAll(some);
-			String renew = "update " + this.table + " set due_at = "
-					+ this.sql.lease("status = 'COMPENSATING' or deadline <= " + this.database.now()) + " where id = ?";
+			String renew = "update " + this.table + " set due_at = " + this.sql.lease() + " where id = ?";
 			locked.forEach((owner) -> this.sql.update(renew, lease.toMillis(), owner.id().digest()));
 		}
 	}

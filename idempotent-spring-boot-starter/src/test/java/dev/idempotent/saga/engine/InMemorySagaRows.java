@@ -321,17 +321,18 @@ final class InMemorySagaRows {
 			return this.status == expected && (expected == SagaStatus.COMPENSATING || this.deadline.isAfter(now));
 		}
 
-		/**
-		 * A lease or a delay, at most until the deadline.
-		 */
 		void lease(Duration time, Instant now) {
-			Instant end = now.plus(time);
-			boolean unlimited = this.status == SagaStatus.COMPENSATING || isCancelled(now);
-			this.due = (!unlimited && end.isAfter(this.deadline)) ? this.deadline : end;
+			this.due = now.plus(time);
 		}
 
-		boolean isCancelled(Instant now) {
-			return this.deadline.isBefore(now.minus(Duration.ofHours(12)));
+		/**
+		 * Releases the saga for some time, at most until its deadline.
+		 */
+		void release(Duration delay, Instant now) {
+			Instant end = now.plus(delay);
+			boolean limited = this.status != SagaStatus.COMPENSATING && end.isAfter(this.deadline);
+			this.due = limited ? this.deadline : end;
+			this.process = null;
 		}
 
 		void write(List<JournalEntry> entries, Instant now) {

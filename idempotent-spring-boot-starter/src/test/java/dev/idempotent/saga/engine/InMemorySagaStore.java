@@ -168,8 +168,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			if (!row.isOwnedBy(owner) || !row.status.isOpen()) {
 				return false;
 			}
-			row.process = null;
-			row.lease(delay, now());
+			row.release(delay, now());
 			row.write(entries, now());
 			return true;
 		});
@@ -181,10 +180,9 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			if (!row.isOwnedBy(owner) || !row.status.isOpen()) {
 				return false;
 			}
-			row.process = null;
 			row.incompatibleRuns++;
 			row.attempts = Math.max(0, row.attempts - 1);
-			row.lease(delay, now());
+			row.release(delay, now());
 			return true;
 		});
 	}
@@ -229,8 +227,6 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 				.stream()
 				.filter((row) -> owners.contains(new SagaOwner(row.id, row.epoch)))
 				.filter((row) -> row.status.isOpen() && row.process != null)
-				.filter((row) -> row.status == SagaStatus.COMPENSATING || row.deadline.isAfter(now())
-						|| row.isCancelled(now()))
 				.forEach((held) -> this.rows.change(held.id, (row) -> {
 					row.lease(lease, now());
 					return true;
@@ -251,9 +247,8 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			row.attempts = 0;
 			row.incompatibleRuns = 0;
 			if (sent == null && end.isAfter(now())) {
-				row.process = null;
 				row.waitsFor = name;
-				row.lease(Duration.between(now(), end), now());
+				row.release(Duration.between(now(), end), now());
 				signals.computeIfAbsent(name, (absent) -> new InMemorySignal(null, false, false, now()));
 				return new WaitEnd(null, Duration.between(now(), row.due));
 			}
@@ -393,6 +388,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 				leaveHalt(row);
 			}
 			else {
+				row.process = null;
 				row.deadline = now().minus(Duration.ofDays(1));
 			}
 			return true;

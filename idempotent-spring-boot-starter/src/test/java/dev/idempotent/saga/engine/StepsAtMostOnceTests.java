@@ -71,6 +71,28 @@ class StepsAtMostOnceTests extends AbstractSagaEngineTests {
 	}
 
 	/**
+	 * Another process would not know whether the action has taken effect.
+	 */
+	@Test
+	void areUndoneByTheProcessWhoseActionRunsPastTheDeadline() {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("charge").atMostOnce().compensate(() -> this.log.add("refund")).run(() -> {
+				this.log.add("charge");
+				for (int i = 0; i < 40; i++) {
+					this.clock.advance(SimulatedProcess.LEASE.dividedBy(2));
+					this.store.renew(List.of(Objects.requireNonNull(this.store.find(this.id)).owner()),
+							SimulatedProcess.LEASE);
+				}
+				assertThat(Objects.requireNonNull(this.store.find(this.id)).isLate()).isTrue();
+				assertThat(this.store.takeOver(this.id, "another", SimulatedProcess.LEASE)).isNull();
+			});
+			this.saga.step("ship").run(() -> this.log.add("ship"));
+			return "";
+		})).satisfies((ex) -> assertThat(ex.reason()).isEqualTo(SagaRun.DEADLINE));
+		assertThat(this.log).containsExactly("charge", "refund");
+	}
+
+	/**
 	 * The process dies at each moment, also between the call and the record of its
 	 * outcome.
 	 */
