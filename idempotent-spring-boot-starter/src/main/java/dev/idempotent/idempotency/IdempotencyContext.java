@@ -8,6 +8,7 @@ import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,8 @@ public final class IdempotencyContext {
 	private final @Nullable String earlierCall;
 
 	private final Criteria criteria;
+
+	private final Supplier<IdempotencyKey> root;
 
 	/**
 	 * Calls are numbered by their target and operation.
@@ -101,13 +104,15 @@ public final class IdempotencyContext {
 
 	private @Nullable String change;
 
+	private @Nullable IdempotencyKey knownRoot;
+
 	/**
 	 * Creates the context of one run.
 	 * @param key the claimed key
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, null, false, null, null, false, null, Criteria.NONE);
+		this(key, token, null, false, null, null, false, null, Criteria.NONE, () -> key);
 	}
 
 	/**
@@ -117,12 +122,12 @@ public final class IdempotencyContext {
 	 * @param fingerprint the fingerprint of the request or the call
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token, Fingerprint fingerprint) {
-		this(key, token, fingerprint, false, null, null, false, null, Criteria.NONE);
+		this(key, token, fingerprint, false, null, null, false, null, Criteria.NONE, () -> key);
 	}
 
 	private IdempotencyContext(IdempotencyKey key, String token, @Nullable Fingerprint fingerprint, boolean singleCall,
 			@Nullable String refusal, @Nullable String cancels, boolean repeated, @Nullable String earlierCall,
-			Criteria criteria) {
+			Criteria criteria, Supplier<IdempotencyKey> root) {
 		this.key = key;
 		this.token = token;
 		this.fingerprint = fingerprint;
@@ -132,6 +137,7 @@ public final class IdempotencyContext {
 		this.repeated = repeated;
 		this.earlierCall = earlierCall;
 		this.criteria = criteria;
+		this.root = root;
 	}
 
 	/**
@@ -146,7 +152,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, null, true, null, cancels, false, null, Criteria.NONE);
+		return new IdempotencyContext(key, token, null, true, null, cancels, false, null, Criteria.NONE, () -> key);
 	}
 
 	/**
@@ -162,7 +168,8 @@ public final class IdempotencyContext {
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels,
 			@Nullable String earlierCall) {
-		return new IdempotencyContext(key, token, null, true, null, cancels, true, earlierCall, Criteria.NONE);
+		return new IdempotencyContext(key, token, null, true, null, cancels, true, earlierCall, Criteria.NONE,
+				() -> key);
 	}
 
 	/**
@@ -175,7 +182,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
-		return new IdempotencyContext(key, token, null, false, refusal, null, false, null, Criteria.NONE);
+		return new IdempotencyContext(key, token, null, false, refusal, null, false, null, Criteria.NONE, () -> key);
 	}
 
 	/**
@@ -185,7 +192,17 @@ public final class IdempotencyContext {
 	 */
 	public IdempotencyContext withCriteria(Criteria required) {
 		return new IdempotencyContext(this.key, this.token, this.fingerprint, this.singleCall, this.refusal,
-				this.cancels, this.repeated, this.earlierCall, required);
+				this.cancels, this.repeated, this.earlierCall, required, this.root);
+	}
+
+	/**
+	 * Returns a context without calls that derives keys from another key than its own.
+	 * @param source provides that key, the same one to each run that may repeat this one
+	 * @return the context
+	 */
+	public IdempotencyContext derivingFrom(Supplier<IdempotencyKey> source) {
+		return new IdempotencyContext(this.key, this.token, this.fingerprint, this.singleCall, this.refusal,
+				this.cancels, this.repeated, this.earlierCall, this.criteria, source);
 	}
 
 	/**
@@ -228,6 +245,23 @@ public final class IdempotencyContext {
 	 */
 	public IdempotencyKey key() {
 		return this.key;
+	}
+
+	/**
+	 * The key from which the keys of calls and sagas are derived: the claimed key, unless
+	 * that is the fingerprint of the request or the call. Then it is one that belongs to
+	 * this run and its retries, and not to an equal request after the retention. May call
+	 * the store once.
+	 * @return the key
+	 * @throws IdempotencyStoreException if the store is unreachable
+	 */
+	public IdempotencyKey root() {
+		synchronized (this.open) {
+			if (this.knownRoot == null) {
+				this.knownRoot = this.root.get();
+			}
+			return this.knownRoot;
+		}
 	}
 
 	/**
@@ -467,6 +501,8 @@ public final class IdempotencyContext {
 	}
 
 	private CallAttempt nextOf(List<String> operation, Fingerprint request) {
+		// Nothing is counted if the store does not answer.
+		IdempotencyKey from = this.singleCall ? this.key : root();
 		List<Object> call = List.of(operation, request);
 		Queue<Integer> retried = this.unanswered.get(call);
 		@Nullable Integer again = (retried != null) ? retried.poll() : null;
@@ -478,7 +514,7 @@ public final class IdempotencyContext {
 		}
 		markEffective();
 		int number = (again != null) ? again : this.lastNumbers.merge(operation, 1, Integer::sum);
-		String value = this.singleCall ? this.key.digest() : LengthPrefixedDigest.of(FORMAT, KIND, this.key.digest(),
+		String value = this.singleCall ? from.digest() : LengthPrefixedDigest.of(FORMAT, KIND, from.digest(),
 				operation.get(0), operation.get(1), Integer.toString(number));
 		return new CallAttempt(value, value,
 				() -> this.unanswered.computeIfAbsent(call, (first) -> new PriorityQueue<>()).add(number));

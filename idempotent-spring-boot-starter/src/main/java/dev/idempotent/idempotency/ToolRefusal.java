@@ -24,8 +24,8 @@ public record ToolRefusal(Reason reason, String operation, @Nullable Duration re
 		 * The same call, or a method that the tool calls, is being run, or was when its
 		 * process died.
 		 */
-		IN_PROGRESS("This call, or a part of it, was made before and is still in progress: wait, then repeat exactly "
-				+ "this call to get its result, and do not change its arguments or its key."),
+		IN_PROGRESS("This call, or a part of it, is still in progress: wait, then repeat exactly this call to get its "
+				+ "result, and do not change its arguments or its key."),
 
 		/**
 		 * The key, or that of a method that the tool calls, was used for a call with

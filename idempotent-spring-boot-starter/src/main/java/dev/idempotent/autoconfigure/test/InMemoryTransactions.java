@@ -94,6 +94,11 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 	}
 
 	@Override
+	public IdempotencyStore store() {
+		return this.store;
+	}
+
+	@Override
 	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
 		return null;
 	}

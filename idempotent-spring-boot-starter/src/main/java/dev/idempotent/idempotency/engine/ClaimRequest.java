@@ -25,9 +25,11 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long the claim holds without renewal
  * @param retention how long the response is kept
  * @param run what runs under the key
+ * @param roots provides the key from which the run derives others, or {@code null} if
+ * that is its own key
  */
 record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origin, String token, Duration lease,
-		Duration retention, RunDescription run) {
+		Duration retention, RunDescription run, @Nullable Roots roots) {
 
 	private static final TokenIds TOKEN_IDS = new TokenIds();
 
@@ -35,18 +37,66 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 	 * Creates a request with a new token.
 	 */
 	static ClaimRequest of(IdempotencyKey key, Fingerprint fingerprint, Guarantee guarantee,
-			@Nullable String traceparent, Duration lease, Duration retention, RunDescription run) {
+			@Nullable String traceparent, Duration lease, Duration retention, RunDescription run,
+			@Nullable Roots roots) {
 		RunOrigin origin = new RunOrigin(Instant.now(), guarantee, traceparent);
-		return new ClaimRequest(key, fingerprint, origin, origin.toToken(TOKEN_IDS.next()), lease, retention, run);
+		return new ClaimRequest(key, fingerprint, origin, origin.toToken(TOKEN_IDS.next()), lease, retention, run,
+				roots);
 	}
 
+	/**
+	 * Creates the context of the run.
+	 */
 	IdempotencyContext context() {
-		return new IdempotencyContext(this.key, this.token, this.fingerprint);
+		IdempotencyContext context = new IdempotencyContext(this.key, this.token, this.fingerprint);
+		return (this.roots != null) ? context.derivingFrom(this::root) : context;
+	}
+
+	/**
+	 * Returns the key from which the run derives others.
+	 */
+	IdempotencyKey root() {
+		return (this.roots != null) ? this.roots.of(this) : this.key;
+	}
+
+	/**
+	 * Creates the request of a step of the run, with the token of the run, so that no
+	 * other run can record its result.
+	 */
+	ClaimRequest ofStep(String step) {
+		Roots ofStep = (this.roots != null) ? (request) -> stepKey(root(), step) : null;
+		return new ClaimRequest(stepKey(this.key, step), this.fingerprint, this.origin, this.token, this.lease,
+				this.retention, this.run.ofStep(), ofStep);
+	}
+
+	private static IdempotencyKey stepKey(IdempotencyKey run, String step) {
+		return IdempotencyKey.of(IdempotencyKey.Kind.STEP, "", "", run.digest(), step);
+	}
+
+	/**
+	 * Creates the request for the record of the token from which the root is derived.
+	 */
+	ClaimRequest ofRoot() {
+		return new ClaimRequest(IdempotencyKey.of(IdempotencyKey.Kind.STEP, "", "first run", this.key.digest(), ""),
+				this.fingerprint, this.origin, this.token, this.lease, this.retention, this.run.ofStep(), null);
 	}
 
 	ClaimRequest withNewToken() {
 		return of(this.key, this.fingerprint, this.origin.guarantee(), this.origin.traceparent(), this.lease,
-				this.retention, this.run);
+				this.retention, this.run, this.roots);
+	}
+
+	/**
+	 * Provides the keys from which runs derive others.
+	 */
+	@FunctionalInterface
+	interface Roots {
+
+		/**
+		 * Returns the key from which a run derives others.
+		 */
+		IdempotencyKey of(ClaimRequest run);
+
 	}
 
 	/**

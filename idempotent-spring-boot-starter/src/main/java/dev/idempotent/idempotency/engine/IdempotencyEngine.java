@@ -22,6 +22,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.engine.ClaimRequest.Roots;
 import dev.idempotent.idempotency.engine.KeyAdministration.RunningKey;
 import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
@@ -99,16 +100,13 @@ public final class IdempotencyEngine implements AutoCloseable {
 	/**
 	 * Creates a claimant of a key with a new token. The store is not called yet.
 	 * @param operation the operation, for observers
-	 * @param key the key to claim
-	 * @param fingerprint the fingerprint of the request
+	 * @param identity the identity of the run
 	 * @param lease how long the claim holds if this process dies
-	 * @param retention how long the response is kept
 	 * @return the claimant
 	 */
-	public Claimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
-			Duration retention) {
-		LeasedKey claim = new LeasedKey(request(operation, key, fingerprint, lease, retention), true, this.leases,
-				this.running);
+	public Claimant claimant(Operation operation, RunIdentity identity, Duration lease) {
+		Roots roots = identity.byFingerprint() ? (run) -> new DerivationRoots(this.store).of(run) : null;
+		LeasedKey claim = new LeasedKey(request(operation, identity, lease, roots), true, this.leases, this.running);
 		return new LeaseClaimant(operation, this.observers, this.envelope, claim, this.running, this.runs);
 	}
 
@@ -116,19 +114,21 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 * Creates a claimant of a key under {@link Guarantee#TRANSACTION}: the database
 	 * decides, and the store in front of it refuses duplicates.
 	 * @param operation the operation, for observers
-	 * @param key the key to claim
-	 * @param fingerprint the fingerprint of the request
+	 * @param identity the identity of the run
 	 * @param lease how long the claim holds if this process dies
-	 * @param retention how long the response is kept
 	 * @param transactions the transactions of the operation
 	 * @return the claimant
 	 */
-	public TransactionalClaimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
-			Duration lease, Duration retention, IdempotencyTransactions transactions) {
-		LeasedKey front = new LeasedKey(request(operation, key, fingerprint, lease, retention), false, this.leases,
-				this.running);
+	public TransactionalClaimant claimant(Operation operation, RunIdentity identity, Duration lease,
+			IdempotencyTransactions transactions) {
+		Roots roots = identity.byFingerprint() ? (run) -> rootsIn(transactions.store()).of(run) : null;
+		LeasedKey front = new LeasedKey(request(operation, identity, lease, roots), false, this.leases, this.running);
 		return new TransactionalClaimant(operation, this.observers, this.envelope, front, this.running,
 				observed(transactions));
+	}
+
+	private DerivationRoots rootsIn(IdempotencyStore records) {
+		return new DerivationRoots(new ObservedStore(records, OnStoreFailure.REJECT, this.observers));
 	}
 
 	/**
@@ -166,7 +166,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 */
 	public Claim completeIfFree(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
 			StoredResponse response, Duration retention, IdempotencyTransactions transactions) {
-		ClaimRequest request = request(operation, key, fingerprint, retention, retention);
+		ClaimRequest request = request(operation, RunIdentity.of(key, fingerprint, retention), retention, null);
 		Claim claim = observed(transactions).completeIfFree(request, this.envelope.encrypt(request, response));
 		return (claim instanceof Claim.Completed completed)
 				? new Claim.Completed(this.envelope.decrypt(key, completed.response()), completed.remainingRetention())
@@ -288,10 +288,10 @@ public final class IdempotencyEngine implements AutoCloseable {
 		}
 	}
 
-	private ClaimRequest request(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
-			Duration retention) {
-		return ClaimRequest.of(key, fingerprint, operation.guarantee(), this.trace.traceparentIfAvailable(), lease,
-				retention, new RunDescription(operation.name(), this.instance, false));
+	private ClaimRequest request(Operation operation, RunIdentity identity, Duration lease, @Nullable Roots roots) {
+		return ClaimRequest.of(identity.key(), identity.fingerprint(), operation.guarantee(),
+				this.trace.traceparentIfAvailable(), lease, identity.retention(),
+				new RunDescription(operation.name(), this.instance, false), roots);
 	}
 
 	/**

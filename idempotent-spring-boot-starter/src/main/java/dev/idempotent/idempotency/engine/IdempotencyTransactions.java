@@ -76,6 +76,13 @@ public interface IdempotencyTransactions {
 	boolean isSameResource(IdempotencyTransactions other);
 
 	/**
+	 * The records of keys in the same database, for writes that must last whether or not
+	 * the work commits.
+	 * @return the store, which commits on connections of its own
+	 */
+	IdempotencyStore store();
+
+	/**
 	 * A database transaction of the calling thread that begins with the claim of a key,
 	 * so that the key's record commits with the work or not at all. Ended by one call of
 	 * {@link #commit} or {@link #rollback} on the same thread.

@@ -110,8 +110,7 @@ final class RunRegistry {
 		}
 
 		/**
-		 * Creates the request of a step: with the token of this run, so that no other run
-		 * can record its result.
+		 * Creates the request of a step.
 		 * @throws IllegalStateException if this run has already called a step of that
 		 * name
 		 * @throws IdempotencyMismatchException if a step of the same key belongs to
@@ -128,10 +127,7 @@ final class RunRegistry {
 							+ "inside of the step");
 				}
 			}
-			ClaimRequest request = this.claim.request();
-			IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.STEP, "", "", key().digest(), step);
-			return new ClaimRequest(key, request.fingerprint(), request.origin(), token(), request.lease(),
-					request.retention(), request.run().ofStep());
+			return this.claim.request().ofStep(step);
 		}
 
 		/**

@@ -12,6 +12,7 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -133,6 +134,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	public boolean isSameResource(IdempotencyTransactions other) {
 		return other instanceof JdbcIdempotencyTransactions that && this.manager == that.manager
 				&& this.dataSource == that.dataSource;
+	}
+
+	@Override
+	public IdempotencyStore store() {
+		return this.store;
 	}
 
 	/**

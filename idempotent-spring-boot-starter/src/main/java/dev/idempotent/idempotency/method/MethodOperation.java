@@ -19,6 +19,7 @@ import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.engine.Claimant;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.engine.IdempotencyTransactions;
+import dev.idempotent.idempotency.engine.RunIdentity;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.annotation.Propagation;
@@ -52,22 +53,19 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 	 * @param shared the settings of all operations
 	 */
 	@Nullable Object run(MethodSettings shared, IdempotencyKey key, Fingerprint fingerprint, Work work) throws Throwable {
-		return run(shared, key, fingerprint, this.settings.retention(), work);
+		return run(shared, RunIdentity.of(key, fingerprint, this.settings.retention()), work);
 	}
 
 	/**
-	 * Runs work under a key whose result has a retention of its own, or replays its
-	 * result.
+	 * Runs work with an identity, or replays its result.
 	 * @param shared the settings of all operations
-	 * @param retention how long the result is kept
 	 */
-	@Nullable Object run(MethodSettings shared, IdempotencyKey key, Fingerprint fingerprint, Duration retention, Work work)
-			throws Throwable {
+	@Nullable Object run(MethodSettings shared, RunIdentity identity, Work work) throws Throwable {
 		if (!this.asynchronous) {
-			return runOrReplay(shared, key, fingerprint, retention, work);
+			return runOrReplay(shared, identity, work);
 		}
 		try {
-			return runOrReplay(shared, key, fingerprint, retention, work);
+			return runOrReplay(shared, identity, work);
 		}
 		catch (IdempotencyPendingException | IdempotencyMismatchException | IdempotencyResultException
 				| IdempotencyStoreException ex) {
@@ -76,18 +74,18 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 		}
 	}
 
-	private @Nullable Object runOrReplay(MethodSettings shared, IdempotencyKey key, Fingerprint fingerprint,
-			Duration retention, Work work) throws Throwable {
+	private @Nullable Object runOrReplay(MethodSettings shared, RunIdentity identity, Work work) throws Throwable {
+		IdempotencyKey key = identity.key();
 		MethodRun earlier = MethodRun.findCompleted(key);
 		if (earlier != null && earlier.result() != null) {
-			if (fingerprint.contradicts(earlier.fingerprint())) {
+			if (identity.fingerprint().contradicts(earlier.fingerprint())) {
 				shared.engine().decided(observed(), key, Outcome.MISMATCHED, Duration.ZERO);
 				throw new IdempotencyMismatchException(key);
 			}
 			shared.engine().decided(observed(), key, Outcome.REPLAYED, Duration.ZERO);
 			return replay(earlier.result());
 		}
-		MethodRun run = new MethodRun(key, fingerprint, claimant(shared.engine(), key, fingerprint, retention));
+		MethodRun run = new MethodRun(key, identity.fingerprint(), claimant(shared.engine(), identity));
 		Claim claim = run.claim(this.settings.waits() ? shared.waitTimeout() : null);
 		if (claim.isAcquired()) {
 			return run(run, work);
@@ -102,11 +100,10 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 				(claim instanceof Claim.Mismatched mismatched) ? mismatched.remainingLease() : null);
 	}
 
-	private Claimant claimant(IdempotencyEngine engine, IdempotencyKey key, Fingerprint fingerprint,
-			Duration retention) {
+	private Claimant claimant(IdempotencyEngine engine, RunIdentity identity) {
 		Duration lease = this.settings.lease();
-		return (this.transactions == null) ? engine.claimant(observed(), key, fingerprint, lease, retention)
-				: engine.claimant(observed(), key, fingerprint, lease, retention, this.transactions);
+		return (this.transactions == null) ? engine.claimant(observed(), identity, lease)
+				: engine.claimant(observed(), identity, lease, this.transactions);
 	}
 
 	private @Nullable Object run(MethodRun run, Work work) throws Throwable {

@@ -20,6 +20,7 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.ToolCallRefusedException;
 import dev.idempotent.idempotency.ToolRefusal.Reason;
+import dev.idempotent.idempotency.engine.RunIdentity;
 import dev.idempotent.idempotency.engine.UnreadableResponseException;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -140,12 +141,14 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 			logger.warn("The tool method {} was called for another tool than {}: the idempotency key of the client "
 					+ "belongs to that tool and was not used here", this.described, this.tools);
 		}
-		Identity identity = identify(settings, call, around, invocation.getArguments());
+		RunIdentity identity = identify(settings, call, around, invocation.getArguments());
 		Run run = new Run(this.shared, invocation, (around != null) ? around.inner() : null);
 		try {
-			Object result = this.operation.run(settings, identity.key(), identity.fingerprint(), identity.retention(),
-					run);
-			if (!run.entered && call != null) {
+			Object result = this.operation.run(settings, identity, run);
+			if (call != null && run.entered) {
+				call.ran();
+			}
+			else if (call != null) {
 				call.replayed();
 			}
 			return result;
@@ -196,7 +199,7 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 				: Reason.OPERATOR_NEEDED, null, failure);
 	}
 
-	private Identity identify(MethodSettings settings, @Nullable ToolCall call, @Nullable ToolCall around,
+	private RunIdentity identify(MethodSettings settings, @Nullable ToolCall call, @Nullable ToolCall around,
 			@Nullable Object[] values) {
 		try {
 			ToolCalls.Scopes scopes = scopesOf(call, around, values);
@@ -204,10 +207,12 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 			String sent = keyOf(call, values);
 			String name = this.operation.settings().name();
 			return (sent != null)
-					? new Identity(IdempotencyKey.of(IdempotencyKey.Kind.TOOL_CALL, settings.namespace(),
+					? RunIdentity.of(IdempotencyKey.of(IdempotencyKey.Kind.TOOL_CALL, settings.namespace(),
 							scopes.ofKey(), name, sent), fingerprint, this.operation.settings().retention())
-					: new Identity(IdempotencyKey.of(IdempotencyKey.Kind.FINGERPRINT, settings.namespace(),
-							scopes.ofFingerprint(), name, fingerprint.digest()), fingerprint, this.window);
+					: new RunIdentity(
+							IdempotencyKey.of(IdempotencyKey.Kind.FINGERPRINT, settings.namespace(),
+									scopes.ofFingerprint(), name, fingerprint.digest()),
+							fingerprint, this.window, true);
 		}
 		catch (RuntimeException ex) {
 			settings.engine().decided(this.operation.observed(), null, Outcome.REFUSED, Duration.ZERO);
@@ -261,9 +266,6 @@ record ToolMethod(String described, List<String> tools, Duration window, MethodO
 			call.failed(failure.result);
 		}
 		throw failure;
-	}
-
-	private record Identity(IdempotencyKey key, Fingerprint fingerprint, Duration retention) {
 	}
 
 	/**

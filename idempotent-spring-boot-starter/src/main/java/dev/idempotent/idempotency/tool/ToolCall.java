@@ -28,6 +28,8 @@ public final class ToolCall {
 
 	private @Nullable String refusalText;
 
+	private boolean ran;
+
 	private boolean replayed;
 
 	private @Nullable Object failedResult;
@@ -162,10 +164,18 @@ public final class ToolCall {
 	}
 
 	/**
-	 * Reports that an earlier call has made the result.
+	 * Reports that this call has made the result, whatever repetitions of the method by
+	 * advice around it get.
+	 */
+	public void ran() {
+		this.ran = true;
+	}
+
+	/**
+	 * Reports that an earlier call has made the result, unless this one has.
 	 */
 	public void replayed() {
-		this.replayed = true;
+		this.replayed = !this.ran;
 	}
 
 	/**

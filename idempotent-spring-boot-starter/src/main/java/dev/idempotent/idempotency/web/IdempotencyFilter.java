@@ -219,10 +219,8 @@ public final class IdempotencyFilter implements Filter {
 		OperationSettings claimed = operation.settings();
 		IdempotencyTransactions transactions = operation.transactions();
 		return (transactions == null)
-				? this.engine.claimant(claimed.observed(Kind.HTTP), identity.key(), identity.fingerprint(),
-						claimed.lease(), identity.retention())
-				: this.engine.claimant(claimed.observed(Kind.HTTP), identity.key(), identity.fingerprint(),
-						claimed.lease(), identity.retention(), transactions);
+				? this.engine.claimant(claimed.observed(Kind.HTTP), identity.run(), claimed.lease())
+				: this.engine.claimant(claimed.observed(Kind.HTTP), identity.run(), claimed.lease(), transactions);
 	}
 
 	private HandlerRun run(Target target, Claimant claimant, boolean writtenDirectly) {

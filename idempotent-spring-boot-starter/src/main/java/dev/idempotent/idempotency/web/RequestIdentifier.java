@@ -13,6 +13,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyKey.Kind;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.engine.RunIdentity;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import dev.idempotent.token.TokenCheck;
 import jakarta.servlet.http.HttpServletRequest;
@@ -125,20 +126,23 @@ final class RequestIdentifier {
 			String purpose = operation.settings().name();
 			TokenCheck token = this.tokens.check(request, this.header, purpose);
 			IdempotencyKey key = IdempotencyKey.of(Kind.TOKEN, this.namespace, "", purpose, token.serial());
-			return new Identity(key, (token.retention().compareTo(retention) > 0) ? token.retention() : retention,
-					token.outcome() == TokenCheck.Outcome.EXPIRED, fingerprint, null, null);
+			return new Identity(
+					RunIdentity.of(key, fingerprint,
+							(token.retention().compareTo(retention) > 0) ? token.retention() : retention),
+					token.outcome() == TokenCheck.Outcome.EXPIRED, null, null);
 		}
 		boolean fromHeader = operation.keyExpression() == null && operation.keySource() != KeySource.FINGERPRINT;
 		String headerKey = fromHeader ? this.header.read(request) : null;
 		IdempotencyKey key = (headerKey != null) ? key(Kind.HEADER, request, "", headerKey)
 				: keyWithoutHeader(operation, request, fingerprint);
 		if (action == null) {
-			return new Identity(key, retention, false, fingerprint, null, headerKey);
+			boolean byFingerprint = headerKey == null && operation.keyExpression() == null;
+			return new Identity(new RunIdentity(key, fingerprint, retention, byFingerprint), false, null, headerKey);
 		}
 		Cancellation cancels = Cancellation.read(request, (value) -> key(Kind.HEADER, request, "", value), key,
 				action.settings(), Objects.requireNonNull(action.transactions()));
-		return new Identity(key, retention, false, cancels.fingerprint(operation.settings().name()), cancels,
-				headerKey);
+		return new Identity(RunIdentity.of(key, cancels.fingerprint(operation.settings().name()), retention), false,
+				cancels, headerKey);
 	}
 
 	private IdempotencyKey keyWithoutHeader(IdempotentOperation operation, BufferedRequest request,
@@ -201,16 +205,13 @@ final class RequestIdentifier {
 	/**
 	 * What identifies a request.
 	 *
-	 * @param key the key
-	 * @param retention how long the response is kept
+	 * @param run the identity of its run
 	 * @param expired whether the token of the key has expired: it only gets the response
 	 * that is stored
-	 * @param fingerprint the fingerprint
 	 * @param cancels the cancellation that it requests, if any
 	 * @param headerKey the key of its header, if the key comes from the header
 	 */
-	record Identity(IdempotencyKey key, Duration retention, boolean expired, Fingerprint fingerprint,
-			@Nullable Cancellation cancels, @Nullable String headerKey) {
+	record Identity(RunIdentity run, boolean expired, @Nullable Cancellation cancels, @Nullable String headerKey) {
 	}
 
 }

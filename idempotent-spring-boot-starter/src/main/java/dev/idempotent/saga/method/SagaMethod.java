@@ -243,7 +243,7 @@ final class SagaMethod implements SagaDefinition {
 		IdempotencyContext run = (this.key == null) ? requireRun() : null;
 		byte[] written = write(values);
 		if (run != null) {
-			return new SagaInvocation(this, this.method.describe(), this.keys.ofRun(this.name, run.key()),
+			return new SagaInvocation(this, this.method.describe(), this.keys.ofRun(this.name, run.root()),
 					Objects.requireNonNullElse(run.fingerprint(), ANY), written, run);
 		}
 		return new SagaInvocation(this, this.method.describe(),

@@ -274,8 +274,8 @@ class IdempotencyEngineOutageTests {
 		}, OnStoreFailure.REJECT, Duration.ofMinutes(10));
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		for (int i = 0; i < 50; i++) {
-			Claimant claimant = outstanding.claimant(Samples.operation(), Samples.key(), REQUEST, Duration.ofMinutes(1),
-					RETENTION);
+			Claimant claimant = outstanding.claimant(Samples.operation(),
+					RunIdentity.of(Samples.key(), REQUEST, RETENTION), Duration.ofMinutes(1));
 			claimant.claim();
 			claimant.complete(RESPONSE);
 		}
@@ -332,7 +332,7 @@ class IdempotencyEngineOutageTests {
 	}
 
 	private static Claimant claimant(IdempotencyEngine engine, IdempotencyKey key) {
-		return engine.claimant(Samples.operation(), key, REQUEST, LEASE, RETENTION);
+		return engine.claimant(Samples.operation(), RunIdentity.of(key, REQUEST, RETENTION), LEASE);
 	}
 
 	private Claim rivalsClaim() {

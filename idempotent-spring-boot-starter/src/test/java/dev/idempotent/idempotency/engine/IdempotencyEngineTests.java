@@ -197,7 +197,8 @@ class IdempotencyEngineTests {
 	void leavesNoKeyBehindWhenReleasesAndRenewalsRace() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(300).toList();
 		for (IdempotencyKey each : keys) {
-			Claimant brief = this.engine.claimant(Samples.operation(), each, REQUEST, Duration.ofMillis(1), RETENTION);
+			Claimant brief = this.engine.claimant(Samples.operation(), RunIdentity.of(each, REQUEST, RETENTION),
+					Duration.ofMillis(1));
 			brief.claim();
 			await().pollDelay(Duration.ZERO)
 				.pollInterval(Duration.ofMillis(1))
@@ -234,7 +235,7 @@ class IdempotencyEngineTests {
 	}
 
 	private static Claimant claimant(IdempotencyEngine engine, IdempotencyKey key) {
-		return engine.claimant(Samples.operation(), key, REQUEST, LEASE, RETENTION);
+		return engine.claimant(Samples.operation(), RunIdentity.of(key, REQUEST, RETENTION), LEASE);
 	}
 
 	private Claim rivalsClaim() {

@@ -46,15 +46,17 @@ class IdempotencyEngineWithoutStoreTests {
 
 	@Test
 	void limitsTheClaimsThatWaitForOtherTransactions() {
-		this.engine.claimant(Samples.operation(), this.key, REQUEST, LEASE, LEASE, this.database).claim();
+		this.engine.claimant(Samples.operation(), RunIdentity.of(this.key, REQUEST, LEASE), LEASE, this.database)
+			.claim();
 		assertThat(this.database.contended).isTrue();
 	}
 
 	@Test
 	void neverRenewsTheKeyOfAnOpenTransactionTogetherWithLeases() {
 		IdempotencyKey leased = Samples.key();
-		this.engine.claimant(Samples.operation(), this.key, REQUEST, LEASE, LEASE, this.database).claim();
-		this.engine.claimant(Samples.operation(), leased, REQUEST, LEASE, LEASE).claim();
+		this.engine.claimant(Samples.operation(), RunIdentity.of(this.key, REQUEST, LEASE), LEASE, this.database)
+			.claim();
+		this.engine.claimant(Samples.operation(), RunIdentity.of(leased, REQUEST, LEASE), LEASE).claim();
 		await().until(() -> this.store.renewed.contains(leased));
 		assertThat(this.store.renewed).containsExactly(leased);
 	}

@@ -270,7 +270,7 @@ class KeyAdministrationTests {
 		Duration lease = Duration.ofMillis(300);
 		try (IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT, MINUTE)) {
 			Gate renewal = this.store.gateBefore(Verb.RENEW);
-			engine.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE).claim();
+			engine.claimant(Samples.operation(), RunIdentity.of(this.key, REQUEST, MINUTE), lease).claim();
 			assertThat(this.leases.release(this.key, null).now()).isNull();
 			renewal.open();
 			await().until(() -> this.leases.find(this.key) != null);
@@ -318,7 +318,7 @@ class KeyAdministrationTests {
 	@Test
 	void listsARunOnceAndWithoutItsSteps() {
 		try (IdempotencyEngine engine = engine(this.memory)) {
-			Claimant run = engine.claimant(Samples.operation(), this.key, REQUEST, MINUTE, MINUTE);
+			Claimant run = engine.claimant(Samples.operation(), RunIdentity.of(this.key, REQUEST, MINUTE), MINUTE);
 			run.claim();
 			IdempotencyContext.bind(run.context());
 			StepClaimant step = engine.step("charge");
@@ -356,7 +356,7 @@ class KeyAdministrationTests {
 		for (IdempotencyStore place : List.of(this.store, silent)) {
 			IdempotencyKey running = Samples.key();
 			try (IdempotencyEngine engine = engine(place)) {
-				Claimant run = engine.claimant(Samples.operation(), running, REQUEST, MINUTE, MINUTE);
+				Claimant run = engine.claimant(Samples.operation(), RunIdentity.of(running, REQUEST, MINUTE), MINUTE);
 				run.claim();
 				RunningKeys listed = running(place, engine);
 				assertThat(listed.ofAllInstances()).isFalse();

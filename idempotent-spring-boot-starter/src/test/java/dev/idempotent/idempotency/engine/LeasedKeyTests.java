@@ -34,8 +34,8 @@ class LeasedKeyTests {
 		Batching store = new Batching();
 		try (IdempotencyEngine engine = new IdempotencyEngine(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
 			List<Claimant> claimants = Stream
-				.generate(() -> engine.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
-						LEASE, LEASE))
+				.generate(() -> engine.claimant(Samples.operation(),
+						RunIdentity.of(Samples.key(), Samples.fingerprint("request"), LEASE), LEASE))
 				.limit(100)
 				.toList();
 			claimants.forEach(Claimant::claim);
@@ -52,8 +52,8 @@ class LeasedKeyTests {
 	void continueAfterAnError() {
 		ShortOfMemory store = new ShortOfMemory();
 		try (IdempotencyEngine engine = new IdempotencyEngine(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
-			Claimant claimant = engine.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
-					LEASE, LEASE);
+			Claimant claimant = engine.claimant(Samples.operation(),
+					RunIdentity.of(Samples.key(), Samples.fingerprint("request"), LEASE), LEASE);
 			claimant.claim();
 			await().until(() -> store.renewals.get() >= 3);
 			claimant.release();
@@ -64,10 +64,10 @@ class LeasedKeyTests {
 	void renewAShortLeaseThatBeginsAfterALongOne() {
 		ShortOfMemory store = new ShortOfMemory();
 		try (IdempotencyEngine engine = new IdempotencyEngine(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
-			Claimant patient = engine.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
-					Duration.ofHours(1), LEASE);
-			Claimant claimant = engine.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
-					LEASE, LEASE);
+			Claimant patient = engine.claimant(Samples.operation(),
+					RunIdentity.of(Samples.key(), Samples.fingerprint("request"), LEASE), Duration.ofHours(1));
+			Claimant claimant = engine.claimant(Samples.operation(),
+					RunIdentity.of(Samples.key(), Samples.fingerprint("request"), LEASE), LEASE);
 			patient.claim();
 			claimant.claim();
 			await().until(() -> store.renewals.get() >= 3);
@@ -127,7 +127,7 @@ class LeasedKeyTests {
 
 	private static LeasedKey claim(LeasedKey.Leases leases, Duration lease) {
 		ClaimRequest request = ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
-				lease, lease, Samples.run());
+				lease, lease, Samples.run(), null);
 		return new LeasedKey(request, true, leases, new InFlightKeys());
 	}
 

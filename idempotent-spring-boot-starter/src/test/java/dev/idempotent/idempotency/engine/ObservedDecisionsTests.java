@@ -194,8 +194,8 @@ class ObservedDecisionsTests {
 		}
 
 		private Claimant claimant(IdempotencyEngine engine, String request) {
-			return engine.claimant(Samples.operation(), this.key, Samples.fingerprint(request), LEASE,
-					Duration.ofHours(1));
+			return engine.claimant(Samples.operation(),
+					RunIdentity.of(this.key, Samples.fingerprint(request), Duration.ofHours(1)), LEASE);
 		}
 
 		private IdempotencyEngine engine(OnStoreFailure onStoreFailure) {
@@ -369,8 +369,8 @@ class ObservedDecisionsTests {
 		}
 
 		private TransactionalClaimant claimant(IdempotencyKey key) {
-			return this.engine.claimant(OPERATION, key, Samples.fingerprint("request"), LEASE, Duration.ofHours(1),
-					this.database);
+			return this.engine.claimant(OPERATION,
+					RunIdentity.of(key, Samples.fingerprint("request"), Duration.ofHours(1)), LEASE, this.database);
 		}
 
 	}

@@ -82,7 +82,8 @@ class ObservedStoreTests {
 		this.engine = engine(new BatchingStore(this.memory));
 		for (int i = 0; i < 3; i++) {
 			this.engine
-				.claimant(Samples.operation(), Samples.key(), REQUEST, Duration.ofSeconds(1), Duration.ofHours(1))
+				.claimant(Samples.operation(), RunIdentity.of(Samples.key(), REQUEST, Duration.ofHours(1)),
+						Duration.ofSeconds(1))
 				.claim();
 		}
 		await().until(() -> this.observer.renewed().stream().mapToInt(Integer::intValue).sum() >= 3);
@@ -147,7 +148,7 @@ class ObservedStoreTests {
 	}
 
 	private Claimant claimant(Duration lease) {
-		return this.engine.claimant(Samples.operation(), this.key, REQUEST, lease, Duration.ofHours(1));
+		return this.engine.claimant(Samples.operation(), RunIdentity.of(this.key, REQUEST, Duration.ofHours(1)), lease);
 	}
 
 	private IdempotencyEngine engine(IdempotencyStore store) {

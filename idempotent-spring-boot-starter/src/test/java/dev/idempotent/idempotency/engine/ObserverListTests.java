@@ -103,8 +103,8 @@ class ObserverListTests {
 	}
 
 	private static Claimant claimant(IdempotencyEngine engine) {
-		return engine.claimant(Samples.operation(), key(), Samples.fingerprint("request"), Duration.ofMinutes(1),
-				Duration.ofHours(1));
+		return engine.claimant(Samples.operation(),
+				RunIdentity.of(key(), Samples.fingerprint("request"), Duration.ofHours(1)), Duration.ofMinutes(1));
 	}
 
 	private static IdempotencyKey key() {

@@ -7,9 +7,11 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,12 +39,14 @@ final class PresetTransactions implements IdempotencyTransactions {
 
 	@Nullable Claim onRecord;
 
+	final FaultyStore records = new FaultyStore(new InMemoryIdempotencyStore());
+
 	/**
 	 * A record with the stored form of a response.
 	 */
 	static Claim.Completed completed(StoredResponse response, Duration retention) {
 		ClaimRequest run = ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.TRANSACTION, null,
-				retention, retention, Samples.run());
+				retention, retention, Samples.run(), null);
 		return new Claim.Completed(new ResponseEnvelope(PayloadEncryption.NONE).encrypt(run, response), retention);
 	}
 
@@ -79,6 +83,11 @@ final class PresetTransactions implements IdempotencyTransactions {
 	@Override
 	public boolean isSameResource(IdempotencyTransactions other) {
 		return other == this;
+	}
+
+	@Override
+	public IdempotencyStore store() {
+		return this.records;
 	}
 
 	private final class Open implements Transaction {

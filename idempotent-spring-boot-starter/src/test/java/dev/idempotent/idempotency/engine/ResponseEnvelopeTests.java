@@ -183,7 +183,7 @@ class ResponseEnvelopeTests {
 
 	private static ClaimRequest request(IdempotencyKey key) {
 		return ClaimRequest.of(key, Samples.fingerprint("request"), Guarantee.TRANSACTION, TRACEPARENT,
-				Duration.ofMinutes(1), Duration.ofMinutes(1), Samples.run());
+				Duration.ofMinutes(1), Duration.ofMinutes(1), Samples.run(), null);
 	}
 
 	private static String text(StoredResponse stored) {

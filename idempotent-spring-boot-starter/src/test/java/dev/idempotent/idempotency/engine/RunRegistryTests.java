@@ -38,7 +38,7 @@ class RunRegistryTests {
 	private static RunRegistry.Run run() {
 		Duration hour = Duration.ofHours(1);
 		ClaimRequest request = ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
-				hour, hour, Samples.run());
+				hour, hour, Samples.run(), null);
 		LeasedKey claim = mock();
 		given(claim.request()).willReturn(request);
 		return new RunRegistry.Run(claim, System.nanoTime());

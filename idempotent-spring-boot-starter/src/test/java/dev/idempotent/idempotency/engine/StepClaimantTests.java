@@ -368,7 +368,8 @@ class StepClaimantTests {
 
 		Run(IdempotencyEngine engine, IdempotencyKey key, String request, Duration lease) {
 			this.engine = engine;
-			this.claimant = engine.claimant(Samples.operation(), key, Samples.fingerprint(request), lease, RETENTION);
+			this.claimant = engine.claimant(Samples.operation(),
+					RunIdentity.of(key, Samples.fingerprint(request), RETENTION), lease);
 			assertThat(this.claimant.claim()).isEqualTo(new Claim.Acquired());
 			this.context = this.claimant.context();
 			this.start = System.nanoTime();

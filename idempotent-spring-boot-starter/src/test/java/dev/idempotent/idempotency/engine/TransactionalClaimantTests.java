@@ -267,8 +267,8 @@ class TransactionalClaimantTests {
 
 	@Test
 	void replaysWhatTheStoreAloneHasDecidedBefore() {
-		Claimant leased = this.engine.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
-				LEASE);
+		Claimant leased = this.engine.claimant(Samples.operation(),
+				RunIdentity.of(this.key, Samples.fingerprint("request"), LEASE), LEASE);
 		leased.claim();
 		leased.complete(RESPONSE);
 		this.database.unreachable = true;
@@ -283,7 +283,8 @@ class TransactionalClaimantTests {
 	}
 
 	private TransactionalClaimant claimant(IdempotencyKey claimed) {
-		return this.engine.claimant(OPERATION, claimed, Samples.fingerprint("request"), LEASE, LEASE, this.database);
+		return this.engine.claimant(OPERATION, RunIdentity.of(claimed, Samples.fingerprint("request"), LEASE), LEASE,
+				this.database);
 	}
 
 }

@@ -78,7 +78,8 @@ class UnsettledKeysTests {
 	void areGoneAfterATransactionWithoutTheStore(End end) {
 		this.store.failing(Fault.UNREACHABLE, Verb.values());
 		this.engine
-			.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"), LEASE, Duration.ofHours(1),
+			.claimant(Samples.operation(),
+					RunIdentity.of(Samples.key(), Samples.fingerprint("request"), Duration.ofHours(1)), LEASE,
 					this.database)
 			.claim();
 		TransactionalClaimant claimant = transactional();
@@ -132,13 +133,13 @@ class UnsettledKeysTests {
 	}
 
 	private Claimant claimant() {
-		return this.engine.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
-				Duration.ofHours(1));
+		return this.engine.claimant(Samples.operation(),
+				RunIdentity.of(this.key, Samples.fingerprint("request"), Duration.ofHours(1)), LEASE);
 	}
 
 	private TransactionalClaimant transactional() {
-		return this.engine.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
-				Duration.ofHours(1), this.database);
+		return this.engine.claimant(Samples.operation(),
+				RunIdentity.of(this.key, Samples.fingerprint("request"), Duration.ofHours(1)), LEASE, this.database);
 	}
 
 	private IdempotencyEngine engine(Duration maxRun) {

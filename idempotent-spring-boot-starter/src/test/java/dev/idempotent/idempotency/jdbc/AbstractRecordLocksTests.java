@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
@@ -89,6 +91,24 @@ abstract class AbstractRecordLocksTests {
 		assertThat(this.records.find(this.second, this.key)).isNotNull();
 		assertThatExceptionOfType(CannotAcquireLockException.class)
 			.isThrownBy(() -> this.records.forget(this.second, this.key, "owner", shortTime()));
+	}
+
+	/**
+	 * A run records what its retry must know while its own transaction is open.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void completesOtherKeysBesideATransactionThatHasClaimedOne(boolean expired) throws SQLException {
+		if (expired) {
+			expire();
+		}
+		claim(this.first, "owner", null);
+		for (int i = 0; i < 20; i++) {
+			assertThat(this.records.complete(this.second, Samples.key(), REQUEST, "owner", Samples.response("response"),
+					MINUTE))
+				.isTrue();
+			this.second.commit();
+		}
 	}
 
 	@Test

@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.engine.RunIdentity;
 import dev.idempotent.idempotency.engine.Claimant;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.testing.ConcurrentRuns;
@@ -120,7 +121,8 @@ class IdempotencyEngineRedisIntegrationTests {
 		ConcurrentRuns.of(200, (thread) -> {
 			for (int i = 0; i < 50; i++) {
 				int number = (thread + i) % 50;
-				Claimant claimant = crowded.claimant(Samples.operation(), keys.get(number), REQUEST, MINUTE, MINUTE);
+				Claimant claimant = crowded.claimant(Samples.operation(),
+						RunIdentity.of(keys.get(number), REQUEST, MINUTE), MINUTE);
 				if (claimant.claim() instanceof Claim.Acquired) {
 					workForAMillisecond();
 					claimant.complete(Samples.response("run " + runs.get(number).incrementAndGet()));
@@ -139,7 +141,7 @@ class IdempotencyEngineRedisIntegrationTests {
 	}
 
 	private Claimant claimant(Duration lease) {
-		return this.engine.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE);
+		return this.engine.claimant(Samples.operation(), RunIdentity.of(this.key, REQUEST, MINUTE), lease);
 	}
 
 	private Claim rivalsClaim() {

@@ -19,6 +19,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.engine.RunIdentity;
 import dev.idempotent.idempotency.engine.Claimant;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.testing.WatchedRedis;
@@ -110,7 +111,8 @@ class RedisFailoverIntegrationTests {
 	private void runUntilOver() {
 		while (!this.over.get()) {
 			IdempotencyKey key = Samples.key();
-			Claimant claimant = this.engine.claimant(Samples.operation(), key, request(key), LEASE, LEASE);
+			Claimant claimant = this.engine.claimant(Samples.operation(), RunIdentity.of(key, request(key), LEASE),
+					LEASE);
 			long start = System.nanoTime();
 			try {
 				claimant.claim();

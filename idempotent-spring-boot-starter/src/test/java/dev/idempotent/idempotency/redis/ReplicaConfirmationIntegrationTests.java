@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.engine.RunIdentity;
 import dev.idempotent.idempotency.engine.Claimant;
 import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.test.IdempotencyStoreContract;
@@ -95,7 +96,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	void releasesAnUnconfirmedClaim() throws Exception {
 		redis.stopReplica();
 		try (IdempotencyEngine engine = new IdempotencyEngine(hasty, OnStoreFailure.REJECT, MINUTE)) {
-			Claimant claimant = engine.claimant(Samples.operation(), this.key, REQUEST, MINUTE, MINUTE);
+			Claimant claimant = engine.claimant(Samples.operation(), RunIdentity.of(this.key, REQUEST, MINUTE), MINUTE);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(claimant::claim);
 			redis.startReplica();
 			await().untilAsserted(() -> assertThat(claim(store)).isEqualTo(new Claim.Acquired()));

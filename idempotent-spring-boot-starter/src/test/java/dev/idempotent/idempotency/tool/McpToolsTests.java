@@ -23,6 +23,9 @@ import io.modelcontextprotocol.server.McpSyncServerExchange;
 import io.modelcontextprotocol.spec.McpSchema.CallToolRequest;
 import io.modelcontextprotocol.spec.McpSchema.CallToolResult;
 import io.modelcontextprotocol.spec.McpSchema.TextContent;
+import org.aspectj.lang.ProceedingJoinPoint;
+import org.aspectj.lang.annotation.Around;
+import org.aspectj.lang.annotation.Aspect;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -42,6 +45,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -139,8 +144,16 @@ class McpToolsTests {
 		assertThat(bought("wax")).isOne();
 	}
 
+	@Test
+	void marksNoResultAsAReplayThatTheSameCallHasMade() {
+		McpSyncClient client = shop.connect("alice");
+		assertThat(ToolShop.isReplay(ToolShop.call(client, LEASED, order("repeated", 1)))).isFalse();
+		assertThat(ToolShop.isReplay(ToolShop.call(client, LEASED, order("repeated", 1)))).isTrue();
+		assertThat(bought("repeated")).isOne();
+	}
+
 	/**
-	 * Spring AI adds the message of the root cause to that of an exception.
+	 * Spring AI adds the message of the root cause to the message of an exception.
 	 */
 	@Test
 	void tellsNothingButTheSentenceIfTheWorkOfAToolWasRefused() {
@@ -406,6 +419,11 @@ class McpToolsTests {
 		}
 
 		@Bean
+		Repetitions repetitions() {
+			return new Repetitions();
+		}
+
+		@Bean
 		Seats seats(Purchases purchases) {
 			return new Seats(purchases);
 		}
@@ -428,6 +446,21 @@ class McpToolsTests {
 		@Bean
 		ToolCallbackProvider callbacks(ToolOfSpring tool) {
 			return MethodToolCallbackProvider.builder().toolObjects(tool).build();
+		}
+
+	}
+
+	/**
+	 * Advice that calls a tool twice, as some that retries.
+	 */
+	@Aspect
+	@Order(Ordered.HIGHEST_PRECEDENCE)
+	static class Repetitions {
+
+		@Around("execution(* *..McpToolsTests.Tools.leased(..))")
+		@Nullable Object repeat(ProceedingJoinPoint call) throws Throwable {
+			Object result = call.proceed();
+			return call.getArgs()[0].equals("repeated") ? call.proceed() : result;
 		}
 
 	}
