@@ -36,6 +36,7 @@ import dev.idempotent.saga.engine.SagaStore.SignalReceipt;
 import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.concurrent.Observers;
 import dev.idempotent.concurrent.Workers;
+import dev.idempotent.transaction.ObservedTransaction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -174,7 +175,7 @@ public final class SagaEngine implements AutoCloseable {
 	public @Nullable Object call(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
 			byte[] arguments) throws Throwable {
 		SagaExecution.requireNone(definition.name());
-		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+		if (TransactionSynchronizationManager.isActualTransactionActive() || ObservedTransaction.isUnobservable()) {
 			throw new IllegalStateException("The saga " + definition.name() + " is called in a transaction, which "
 					+ "cannot include its steps. Call it outside (an @Idempotent handler that calls it needs "
 					+ "guarantee = Guarantee.LEASE), or start it with Sagas.start");

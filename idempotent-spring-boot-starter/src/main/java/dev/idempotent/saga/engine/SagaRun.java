@@ -355,19 +355,24 @@ final class SagaRun {
 	 * type
 	 */
 	@Nullable Object signalOf(JournalEntry entry, Type type) {
+		byte[] stored;
 		try {
-			Object value = this.definition.readSignal(type, this.resources.values()
-				.unseal(Objects.requireNonNull(entry.result()), id(), Values.resultOf(entry.name())));
+			stored = this.resources.values()
+				.unseal(Objects.requireNonNull(entry.result()), id(), Values.resultOf(entry.name()));
+		}
+		catch (SagaDefinition.UnreadableException ex) {
+			throw new RunAbortedError(Cause.INCOMPATIBLE, String.valueOf(ex.getMessage()), ex);
+		}
+		try {
+			Object value = this.definition.readSignal(type, stored);
 			if (value == null && type != Void.class) {
 				throw new SagaDefinition.UnreadableException("The signal has no value", null);
 			}
 			return value;
 		}
 		catch (SagaDefinition.UnreadableException ex) {
-			HaltReason known = HaltReason.of(ex.getMessage());
-			boolean sealed = known == HaltReason.FORMAT_NOT_ACCEPTED || known == HaltReason.VALUE_NOT_DECRYPTED;
-			throw new RunAbortedError(Cause.INCOMPATIBLE, sealed ? String.valueOf(ex.getMessage())
-					: HaltReason.SIGNAL_NOT_READABLE.text(entry.name(), type.getTypeName()), ex);
+			throw new RunAbortedError(Cause.INCOMPATIBLE,
+					HaltReason.SIGNAL_NOT_READABLE.text(entry.name(), type.getTypeName()), ex);
 		}
 	}
 

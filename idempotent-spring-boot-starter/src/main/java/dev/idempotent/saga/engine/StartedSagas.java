@@ -37,7 +37,7 @@ final class StartedSagas implements TransactionParticipant {
 	 */
 	static void start(SagaStore store, NewSaga saga, Consumer<IdempotencyKey> workers) {
 		try {
-			if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			if (TransactionSynchronizationManager.isActualTransactionActive() || ObservedTransaction.isUnobservable()) {
 				startInTransaction(store, saga, workers);
 			}
 			else if (store.insert(saga, List.of())) {

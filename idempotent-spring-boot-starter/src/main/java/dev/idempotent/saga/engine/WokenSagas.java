@@ -35,7 +35,7 @@ final class WokenSagas implements TransactionParticipant {
 	 * @throws IllegalStateException if the transaction cannot be observed any more
 	 */
 	static WokenSagas current(String use, BiConsumer<String, IdempotencyKey> workers) {
-		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive() && !ObservedTransaction.isUnobservable()) {
 			return new WokenSagas(workers, false);
 		}
 		ObservedTransaction transaction = ObservedTransaction.current();

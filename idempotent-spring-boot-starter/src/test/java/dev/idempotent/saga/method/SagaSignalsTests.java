@@ -39,6 +39,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -128,6 +129,27 @@ class SagaSignalsTests {
 			test.awaitStatus(id, SagaStatus.COMPENSATED);
 			assertThat(test.hotel.log()).containsExactly("hold 1", "release 1");
 			assertThat(test.sagas.find(id).orElseThrow().reason()).isEqualTo("Cancelled: no room");
+		});
+	}
+
+	@Test
+	void areRefusedInATransactionWhoseEndIsNotReported() {
+		with((test) -> {
+			IdempotencyKey id = test.start("1");
+			test.awaitWait(id, "paid");
+			AbstractPlatformTransactionManager manager = (AbstractPlatformTransactionManager) test.manager;
+			manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+			new TransactionTemplate(manager).executeWithoutResult((status) -> {
+				assertThatIllegalStateException().isThrownBy(() -> test.sagas.signal(id, "paid", PAYMENT))
+					.withMessageContaining("does not support synchronization");
+				assertThatIllegalStateException().isThrownBy(() -> test.sagas.cancel(id, "never mind"));
+				assertThatIllegalStateException().isThrownBy(() -> test.start("2"));
+				assertThatIllegalStateException().isThrownBy(() -> test.hotel.book("3"));
+			});
+			manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_ALWAYS);
+			assertThat(test.signals()).isEmpty();
+			assertThat(test.waitsFor(id)).isEqualTo("paid");
+			assertThat(test.sagas.find(test.sagas.idOf("Hotel.book", "2"))).isEmpty();
 		});
 	}
 
