@@ -3,14 +3,14 @@ package dev.idempotent.saga.engine;
 import java.time.Duration;
 import java.util.function.Supplier;
 
+import dev.idempotent.concurrent.OutageLog;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.StepKind;
-import dev.idempotent.concurrent.OutageLog;
+import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.StepKind;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

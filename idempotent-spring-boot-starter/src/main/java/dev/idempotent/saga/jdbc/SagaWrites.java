@@ -15,9 +15,9 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.engine.SagaStore;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.SagaStore;
+import dev.idempotent.saga.store.SagaStore.NewSaga;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 
