@@ -275,12 +275,12 @@ final class SagaWrites {
 						+ ") end, refused_undos = ?, call_identity = ?, ended_at = " + endedAt(entry)
 						+ " where saga_id = ? and seq = ?",
 				Arrays.<@Nullable Object>asList(entry.state().name(), entry.result(), SagaStore.text(entry.reason()),
-						entry.refusedUndos(), entry.refusedUndos(), entry.call(), saga.digest(), entry.number()));
+						entry.refusedUndos(), entry.refusedUndos(), entry.storedCall(), saga.digest(), entry.number()));
 	}
 
 	private static List<@Nullable Object> parameters(JournalEntry entry) {
 		return Arrays.<@Nullable Object>asList(entry.name(), entry.number(), entry.kind().name(), entry.state().name(),
-				entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos(), entry.call());
+				entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos(), entry.storedCall());
 	}
 
 	/**

@@ -16,35 +16,25 @@ import org.jspecify.annotations.Nullable;
  * @param result the result of an action that was done, never empty; else {@code null}
  * @param reason why the action was refused, or {@code null}
  * @param refusedUndos how many undo calls were refused, each with a key of its own
- * @param call the call of the action or undo in this state, if it was made and its
- * outcome is unknown, or which owner has made none, or that it must not be repeated: at
- * most 300 characters
+ * @param call what is known of the call of the action or undo in this state, whose
+ * outcome is unknown, or {@code null}
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record JournalEntry(String name, int number, StepKind kind, StepState state, byte @Nullable [] result,
-		@Nullable String reason, int refusedUndos, @Nullable String call) {
-
-	/**
-	 * Stands for a call that must not be repeated.
-	 */
-	public static final String ONCE = "once";
-
-	/**
-	 * Stands for a call that must not be repeated, and because of which the saga was
-	 * halted.
-	 */
-	public static final String ONCE_REPORTED = "once reported";
-
-	/**
-	 * Stands for a call that may be made again, because an operator has retried the saga
-	 * that was halted because of it.
-	 */
-	public static final String ONCE_RETRIED = "once retried";
+		@Nullable String reason, int refusedUndos, @Nullable RecordedCall call) {
 
 	private static final Set<String> WITHOUT_UNDO = Set.of(StepKind.TRANSACTION.name(), StepKind.CALL.name(),
 			StepKind.SIGNAL.name(), StepKind.SLEEP.name(), StepKind.VERSION.name());
 
 	private static final Set<String> UNDONE = Set.of(StepState.COMPENSATED.name(), StepState.SKIPPED.name());
+
+	/**
+	 * Returns what is known of the call, as it is stored.
+	 * @return the text, or {@code null}
+	 */
+	public @Nullable String storedCall() {
+		return (this.call != null) ? this.call.text() : null;
+	}
 
 	/**
 	 * Whether the action was done.
@@ -126,7 +116,7 @@ public record JournalEntry(String name, int number, StepKind kind, StepState sta
 	 * @param made what is known, or {@code null}
 	 * @return the entry
 	 */
-	public JournalEntry called(@Nullable String made) {
+	public JournalEntry called(@Nullable RecordedCall made) {
 		return new JournalEntry(this.name, this.number, this.kind, this.state, this.result, this.reason,
 				this.refusedUndos, made);
 	}

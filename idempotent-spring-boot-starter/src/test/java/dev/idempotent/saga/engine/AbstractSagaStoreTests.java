@@ -20,6 +20,7 @@ import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedStep;
 import dev.idempotent.saga.engine.SagaAdministration.Page;
 import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.RecordedCall;
 import dev.idempotent.saga.store.SagaOwner;
 import dev.idempotent.saga.store.SagaStore.NewSaga;
 import dev.idempotent.saga.store.SagaStore.StatusChange;
@@ -745,7 +746,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 
 	@Test
 	void keepsACallOfUnknownOutcomeUntilItIsKnownOrAnOperatorRetries() {
-		String call = "c".repeat(300);
+		RecordedCall call = new RecordedCall.Made("c".repeat(300));
 		JournalEntry acting = SagaSamples.acting("hold", 1);
 		this.store.insert(this.saga, List.of(acting, SagaSamples.acting("charge", 2)));
 		assertThat(this.store.release(this.owner,
