@@ -92,7 +92,7 @@ class ArchitectureTests {
 				OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".method", OUTBOX + ".kafka",
 				OUTBOX_REDIS, OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, CANONICAL,
 				KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, TOOL, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
-				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN, TRANSACTION);
+				SAGA + ".engine", SAGA + ".store", STATE, STATE + ".jdbc", TEST, TOKEN, TRANSACTION);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -194,9 +194,14 @@ class ArchitectureTests {
 			"org.springframework.transaction.support..", "org.springframework.util..");
 
 	@ArchTest
+	static final ArchRule theStoreOfSagasKnowsNoTechnology = room(SAGA + ".store", SHARED, ROOT, SAGA, "java..",
+			"org.jspecify..");
+
+	@ArchTest
 	static final ArchRule theTablesOfSagasKnowTransactionsAlone = room(SAGA + ".jdbc", SHARED, ROOT, SAGA,
-			SAGA + ".engine", DATABASE, TRANSACTION, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
-			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
+			SAGA + ".engine", SAGA + ".store", DATABASE, TRANSACTION, "java..", "javax.sql..", "org.slf4j..",
+			"org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
+			"org.springframework.transaction.support..");
 
 	@ArchTest
 	static final ArchRule canonicalFormsKnowJacksonsTokensAlone = room(CANONICAL, ROOT, "java..", "javax.xml..",

@@ -16,8 +16,10 @@ import dev.idempotent.IdempotentConfigurationException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -46,6 +48,20 @@ public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> t
 
 	private static final List<String> MAPPINGS = List.of("org.springframework.web.bind.annotation.RequestMapping",
 			"org.springframework.web.service.annotation.HttpExchange");
+
+	private static final Set<String> PUBLISHER = Set.of("org.reactivestreams.Publisher");
+
+	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
+
+	/**
+	 * What Spring MVC responds to later, beside values that are early.
+	 */
+	private static final Set<String> LATE_RESPONSES = Set.of("java.util.concurrent.Callable",
+			"org.springframework.web.context.request.async.DeferredResult",
+			"org.springframework.web.context.request.async.WebAsyncTask",
+			"org.springframework.web.servlet.function.AsyncServerResponse",
+			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
 	/**
 	 * Finds the annotated methods of a bean: annotated themselves, in a superclass or an
@@ -126,14 +142,44 @@ public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> t
 	 */
 	public static boolean isEarly(Class<?> type) {
 		return CompletionStage.class.isAssignableFrom(type) || Future.class.isAssignableFrom(type)
-				|| Flow.Publisher.class.isAssignableFrom(type) || isPublisher(type)
+				|| Flow.Publisher.class.isAssignableFrom(type) || isAny(type, PUBLISHER)
 				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
-	private static boolean isPublisher(Class<?> type) {
-		return type.getName().equals("org.reactivestreams.Publisher")
-				|| Arrays.stream(type.getInterfaces()).anyMatch(AnnotatedMethod::isPublisher)
-				|| (type.getSuperclass() != null && isPublisher(type.getSuperclass()));
+	/**
+	 * Returns whether a web handler may respond after it has returned.
+	 * @param handler the method
+	 * @return whether it is a suspending function, or returns a late response or an
+	 * {@code HttpEntity} of one
+	 */
+	public static boolean respondsLater(Method handler) {
+		ResolvableType returned = ResolvableType.forMethodReturnType(handler);
+		return KotlinDetector.isSuspendingFunction(handler) || isLateResponse(returned.toClass())
+				|| isLateResponse(bodyOf(returned).toClass());
+	}
+
+	/**
+	 * Returns whether the response that a value stands for may be sent, or change, after
+	 * the web handler has returned the value. More types than early ones: Spring MVC runs
+	 * the work of a {@code Callable} then, and waits for an emitter.
+	 * @param type its class
+	 * @return whether it is early, or Spring MVC processes it asynchronously
+	 */
+	public static boolean isLateResponse(Class<?> type) {
+		return isEarly(type) || isAny(type, LATE_RESPONSES);
+	}
+
+	private static ResolvableType bodyOf(ResolvableType type) {
+		ResolvableType entity = type;
+		while (!entity.equals(ResolvableType.NONE) && !entity.toClass().getName().equals(HTTP_ENTITY)) {
+			entity = entity.getSuperType();
+		}
+		return entity.getGeneric();
+	}
+
+	private static boolean isAny(@Nullable Class<?> type, Set<String> names) {
+		return type != null && (names.contains(type.getName()) || isAny(type.getSuperclass(), names)
+				|| Arrays.stream(type.getInterfaces()).anyMatch((each) -> isAny(each, names)));
 	}
 
 	/**

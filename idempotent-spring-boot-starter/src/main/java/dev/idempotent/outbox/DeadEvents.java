@@ -22,7 +22,7 @@ public interface DeadEvents {
 	 * @param limit how many at most
 	 * @return a page, in the order of the rows
 	 */
-	DeadPage list(DeadFilter filter, long after, int limit);
+	DeadPage list(EventFilter filter, long after, int limit);
 
 	/**
 	 * Makes events wait for delivery again, due now and with all their attempts. An event
@@ -30,14 +30,14 @@ public interface DeadEvents {
 	 * @param filter which events
 	 * @return how many were moved
 	 */
-	int retry(DeadFilter filter);
+	int retry(EventFilter filter);
 
 	/**
 	 * Deletes events.
 	 * @param filter which events
 	 * @return how many were deleted
 	 */
-	int discard(DeadFilter filter);
+	int discard(EventFilter filter);
 
 	/**
 	 * A page of dead events.
@@ -46,7 +46,7 @@ public interface DeadEvents {
 	 * @param next the row after which the next page begins, or {@code null} if this is
 	 * the last one; a page that examined its limit of rows can be empty without being the
 	 * last one
-	 * @param newest the row of the event that died last, for {@link DeadFilter#upTo()},
+	 * @param newest the row of the event that died last, for {@link EventFilter#upTo()},
 	 * so that a change affects no later ones; 0 if there is none
 	 */
 	record DeadPage(List<DeadEvent> events, @Nullable Long next, long newest) {
@@ -67,33 +67,6 @@ public interface DeadEvents {
 	 */
 	record DeadEvent(UUID id, long row, String type, String topic, boolean ordered, int attempts, Duration deadFor,
 			@Nullable String lastError, long payloadBytes) {
-	}
-
-	/**
-	 * Selects the dead events that match all of the given values.
-	 *
-	 * @param id the id of one event, or {@code null} for any
-	 * @param type the type, or {@code null} for any
-	 * @param topic the topic, or {@code null} for any
-	 * @param upTo the last row, or {@code null} for any
-	 */
-	record DeadFilter(@Nullable UUID id, @Nullable String type, @Nullable String topic, @Nullable Long upTo) {
-
-		/**
-		 * Matches all dead events.
-		 */
-		public static final DeadFilter ALL = new DeadFilter(null, null, null);
-
-		/**
-		 * Creates a filter of events in any row.
-		 * @param id the id of one event, or {@code null} for any
-		 * @param type the type, or {@code null} for any
-		 * @param topic the topic, or {@code null} for any
-		 */
-		public DeadFilter(@Nullable UUID id, @Nullable String type, @Nullable String topic) {
-			this(id, type, topic, null);
-		}
-
 	}
 
 }

@@ -3,6 +3,7 @@ package dev.idempotent.aop;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
@@ -10,7 +11,14 @@ import dev.idempotent.outbox.OutboxHandler;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
+import org.springframework.http.HttpEntity;
+import org.springframework.http.ResponseEntity;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.function.AsyncServerResponse;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -31,6 +39,19 @@ class AnnotatedMethodTests {
 	@ValueSource(strings = { "nothing", "value", "list" })
 	void returnsWhenItsWorkIsDone(String name) {
 		assertThat(method(name).returnsEarly()).isFalse();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "future", "completable", "publisher", "mono", "flux", "callable", "deferred", "task",
+			"emitter", "stream", "server", "entityOfStream", "entityOfFlux" })
+	void mayRespondLater(String name) {
+		assertThat(AnnotatedMethod.respondsLater(method(name).method())).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "nothing", "value", "list", "entity", "anyEntity" })
+	void respondsWhenItReturns(String name) {
+		assertThat(AnnotatedMethod.respondsLater(method(name).method())).isFalse();
 	}
 
 	private static AnnotatedMethod method(String name) {
@@ -55,6 +76,26 @@ class AnnotatedMethodTests {
 		String value();
 
 		List<String> list();
+
+		Callable<String> callable();
+
+		DeferredResult<String> deferred();
+
+		WebAsyncTask<String> task();
+
+		SseEmitter emitter();
+
+		StreamingResponseBody stream();
+
+		AsyncServerResponse server();
+
+		ResponseEntity<StreamingResponseBody> entityOfStream();
+
+		HttpEntity<Flux<String>> entityOfFlux();
+
+		ResponseEntity<String> entity();
+
+		ResponseEntity<?> anyEntity();
 
 	}
 

@@ -19,8 +19,8 @@ import java.util.function.Supplier;
 
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.DeadEvents.DeadPage;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.SerializedEvent;
@@ -122,7 +122,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 			if (part.equals("circuits")) {
 				return Map.of("circuits", circuits());
 			}
-			DeadFilter filter = filter(id, type, topic);
+			EventFilter filter = filter(id, type, topic);
 			int size = limit(limit);
 			return switch (part) {
 				case "dead" -> dead(filter, row(after), size);
@@ -197,7 +197,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 		return number;
 	}
 
-	private Map<String, @Nullable Object> dead(DeadFilter filter, long after, int size) {
+	private Map<String, @Nullable Object> dead(EventFilter filter, long after, int size) {
 		DeadPage page = this.deadEvents.list(filter, after, size);
 		Map<String, @Nullable Object> answer = page("dead", page.events(), page.next());
 		answer.put("newest", page.newest());
@@ -216,7 +216,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 		return answer;
 	}
 
-	private Map<String, Object> payload(@Nullable String state, DeadFilter filter, @Nullable String after,
+	private Map<String, Object> payload(@Nullable String state, EventFilter filter, @Nullable String after,
 			SecurityContext security) {
 		if (!this.properties.showPayloads().isShown(security, this.properties.roles())) {
 			throw new Refusal(FORBIDDEN, "Payloads are not shown to this caller",
@@ -278,7 +278,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 		return binary ? null : text.toString();
 	}
 
-	private static UUID idAlone(DeadFilter filter) {
+	private static UUID idAlone(EventFilter filter) {
 		UUID id = filter.id();
 		if (id == null || filter.type() != null || filter.topic() != null) {
 			throw invalid("The request does not specify just an event", "Specify one 'id', and neither type nor topic");
@@ -321,7 +321,7 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	/**
 	 * Wakes the relay even after a failure: some events may have been changed before it.
 	 */
-	private int apply(Change change, DeadFilter filter) {
+	private int apply(Change change, EventFilter filter) {
 		try {
 			int number = switch (change) {
 				case RETRY -> this.deadEvents.retry(filter);
@@ -407,23 +407,23 @@ final class OutboxEndpoint extends OperatorEndpoint {
 	 * Reads which events to change. All events of a state are changed only if the request
 	 * has {@code all=true}.
 	 */
-	private static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic,
+	private static EventFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic,
 			@Nullable Boolean all, @Nullable Long upTo) {
-		DeadFilter filter = filter(id, type, topic);
+		EventFilter filter = filter(id, type, topic);
 		boolean everything = Boolean.TRUE.equals(all);
-		if (!everything && filter.equals(DeadFilter.ALL)) {
+		if (!everything && filter.equals(EventFilter.ALL)) {
 			throw invalid("The request does not specify which events",
 					"Specify id, type or topic, or all=true for all of them");
 		}
-		if (everything && !filter.equals(DeadFilter.ALL)) {
+		if (everything && !filter.equals(EventFilter.ALL)) {
 			throw invalid("The request specifies both all events and some of them",
 					"Specify either all=true, or id, type or topic");
 		}
-		return new DeadFilter(filter.id(), filter.type(), filter.topic(), upTo);
+		return new EventFilter(filter.id(), filter.type(), filter.topic(), upTo);
 	}
 
-	private static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic) {
-		return new DeadFilter((id != null) ? id(id) : null, stated("type", type), stated("topic", topic));
+	private static EventFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic) {
+		return new EventFilter((id != null) ? id(id) : null, stated("type", type), stated("topic", topic));
 	}
 
 	private static UUID id(String id) {

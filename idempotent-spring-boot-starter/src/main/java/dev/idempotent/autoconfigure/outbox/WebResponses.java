@@ -5,17 +5,12 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Field;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 
 import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor.Responses;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.KotlinDetector;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.HttpEntity;
@@ -34,19 +29,14 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
-import org.springframework.web.context.request.async.DeferredResult;
-import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.View;
-import org.springframework.web.servlet.function.AsyncServerResponse;
 import org.springframework.web.servlet.function.EntityResponse;
 import org.springframework.web.servlet.function.RenderingResponse;
 import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.servlet.mvc.Controller;
-import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
-import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import org.springframework.web.servlet.view.FragmentsRendering;
 import org.springframework.web.servlet.view.RedirectView;
 import org.springframework.web.servlet.view.UrlBasedViewResolver;
@@ -56,10 +46,6 @@ import org.springframework.web.servlet.view.UrlBasedViewResolver;
  * if the application has it.
  */
 final class WebResponses implements Responses {
-
-	private static final List<Class<?>> ASYNC_TYPES = List.of(Callable.class, CompletionStage.class, Future.class,
-			DeferredResult.class, WebAsyncTask.class, ResponseBodyEmitter.class, StreamingResponseBody.class,
-			AsyncServerResponse.class);
 
 	/**
 	 * Has no getter. Without it, the status of a redirect is unknown.
@@ -108,13 +94,6 @@ final class WebResponses implements Responses {
 				: (result instanceof ErrorResponse error) ? error.getBody() : result;
 	}
 
-	@Override
-	public boolean isAsync(AnnotatedMethod method) {
-		ResolvableType returned = ResolvableType.forMethodReturnType(method.method());
-		return KotlinDetector.isSuspendingFunction(method.method()) || isAsync(returned.toClass())
-				|| isAsync(returned.as(HttpEntity.class).getGeneric().toClass());
-	}
-
 	/**
 	 * As Spring MVC does: a committed response keeps its status, and containers regard
 	 * one on which an error was sent as committed. Otherwise what the handler has
@@ -160,7 +139,7 @@ final class WebResponses implements Responses {
 	private static void requireKnown(AnnotatedMethod method, @Nullable Object result) {
 		Object body = (result instanceof HttpEntity<?> entity) ? entity.getBody() : result;
 		Object view = view(result);
-		if (body != null && isAsync(body.getClass())) {
+		if (body != null && AnnotatedMethod.isLateResponse(body.getClass())) {
 			throw unknownStatus(method, "a " + body.getClass().getName() + ", which responds later");
 		}
 		if (isForward(view) && !isBody(method, result)) {
@@ -220,11 +199,6 @@ final class WebResponses implements Responses {
 
 	private static boolean isPresent(AnnotatedElement element, Class<? extends Annotation> annotation) {
 		return AnnotatedElementUtils.hasAnnotation(element, annotation);
-	}
-
-	private static boolean isAsync(Class<?> type) {
-		return ASYNC_TYPES.stream().anyMatch((known) -> known.isAssignableFrom(type))
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
 	private static @Nullable ResponseStatus annotation(AnnotatedMethod method) {

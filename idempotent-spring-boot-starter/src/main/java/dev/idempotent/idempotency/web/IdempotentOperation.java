@@ -1,13 +1,11 @@
 package dev.idempotent.idempotency.web;
 
-import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
@@ -17,15 +15,7 @@ import dev.idempotent.idempotency.operation.OperationNames;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.KotlinDetector;
-import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.core.ResolvableType;
 import org.springframework.expression.ParseException;
-import org.springframework.http.HttpEntity;
-import org.springframework.web.context.request.async.DeferredResult;
-import org.springframework.web.context.request.async.WebAsyncTask;
-import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
-import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 /**
  * The operation of a handler method: its annotation, checked and with defaults applied.
@@ -40,9 +30,6 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
 record IdempotentOperation(OperationSettings settings, KeySource keySource,
 		@Nullable RequestKeyExpression keyExpression, RequestFingerprinter fingerprinter,
 		@Nullable IdempotencyTransactions transactions) {
-
-	private static final List<Class<?>> ASYNC_TYPES = List.of(CompletionStage.class, Callable.class,
-			DeferredResult.class, WebAsyncTask.class, ResponseBodyEmitter.class, StreamingResponseBody.class);
 
 	/**
 	 * Creates the operation of handlers that are not annotated. It has no name, because a
@@ -106,7 +93,7 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 	static IdempotencyTransactions transactions(Handler handler,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		String described = handler.describe();
-		if (isAsync(handler.method())) {
+		if (AnnotatedMethod.respondsLater(handler.method())) {
 			throw OperationSettings.mistake(described,
 					"responds asynchronously, which Guarantee.TRANSACTION does not support",
 					"Return the response itself, or use Guarantee.LEASE.", null);
@@ -195,22 +182,6 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 			throw OperationSettings.mistake(described, "includes " + Arrays.toString(names) + ": " + ex.getMessage(),
 					"List each header once that decides the work and that a retry repeats, such as X-Account.", ex);
 		}
-	}
-
-	/**
-	 * Returns whether the handler responds on another thread after it has returned.
-	 */
-	private static boolean isAsync(Method method) {
-		ResolvableType type = ResolvableType.forMethodReturnType(method);
-		return KotlinDetector.isSuspendingFunction(method) || isAsync(type)
-				|| (HttpEntity.class.isAssignableFrom(type.toClass())
-						&& isAsync(type.as(HttpEntity.class).getGeneric()));
-	}
-
-	private static boolean isAsync(ResolvableType type) {
-		Class<?> raw = type.toClass();
-		return ASYNC_TYPES.stream().anyMatch((known) -> known.isAssignableFrom(raw))
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(raw) != null;
 	}
 
 }

@@ -7,10 +7,10 @@ import java.util.function.Function;
 
 import dev.idempotent.aop.AnnotatedMethod;
 import dev.idempotent.outbox.OutboxTransactionException;
-import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.LockedRows;
+import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.QueuedEvent;
-import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
 import dev.idempotent.transaction.End;
 import dev.idempotent.transaction.ObservedTransaction;
 import dev.idempotent.transaction.TransactionParticipant;
@@ -114,7 +114,7 @@ final class HandlerTransactions {
 	LockedEvents lock(ClaimedEvent claim) throws NotCalledException {
 		LockedEvents locked = lock((longest) -> {
 			Object evidence = this.table.lockInTransaction(claim, longest);
-			return (evidence != null) ? new Lock(List.of(claim), evidence) : null;
+			return (evidence != null) ? new LockedRows(List.of(claim), evidence) : null;
 		});
 		if (locked == null) {
 			throw new NotCalledException(OVERTAKEN, null);
@@ -146,9 +146,9 @@ final class HandlerTransactions {
 		return lock((longest) -> this.table.lockUnclaimed(head, longest));
 	}
 
-	private @Nullable LockedEvents lock(Function<Duration, @Nullable Lock> statement) throws NotCalledException {
+	private @Nullable LockedEvents lock(Function<Duration, @Nullable LockedRows> statement) throws NotCalledException {
 		TransactionScope scope = begin();
-		Lock lock = null;
+		LockedRows lock = null;
 		try {
 			if (!scope.isNew() || !this.table.isInTransaction()) {
 				throw new IllegalTransactionStateException(
@@ -226,11 +226,11 @@ final class HandlerTransactions {
 
 		private final TransactionScope scope;
 
-		private final Lock lock;
+		private final LockedRows lock;
 
 		private boolean deleted;
 
-		private LockedEvents(TransactionScope scope, Lock lock) {
+		private LockedEvents(TransactionScope scope, LockedRows lock) {
 			this.scope = scope;
 			this.lock = lock;
 		}

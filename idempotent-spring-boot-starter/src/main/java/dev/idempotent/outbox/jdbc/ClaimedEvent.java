@@ -49,7 +49,7 @@ public record ClaimedEvent(long lane, SerializedEvent event, @Nullable Outcome u
 	 * @param claims the events, with the attempt that begins
 	 * @param evidence what proves the lock
 	 */
-	public record Lock(List<ClaimedEvent> claims, Object evidence) {
+	public record LockedRows(List<ClaimedEvent> claims, Object evidence) {
 	}
 
 }

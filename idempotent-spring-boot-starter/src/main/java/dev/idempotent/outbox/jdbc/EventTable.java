@@ -20,7 +20,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.LockedRows;
 import dev.idempotent.transaction.OwnTransactions;
 import dev.idempotent.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
@@ -232,11 +232,11 @@ public class EventTable {
 	 * @return those that are still claimed by these attempts and not locked, or
 	 * {@code null} if none is
 	 */
-	public @Nullable Lock lockInTransaction(List<ClaimedEvent> claims, Duration longest) {
+	public @Nullable LockedRows lockInTransaction(List<ClaimedEvent> claims, Duration longest) {
 		List<ClaimedEvent> sorted = claims.stream().sorted(ORDER).toList();
 		if (sorted.size() == 1) {
 			Object evidence = lockInTransaction(sorted.get(0), longest);
-			return (evidence != null) ? new Lock(sorted, evidence) : null;
+			return (evidence != null) ? new LockedRows(sorted, evidence) : null;
 		}
 		return this.database.join((connection) -> this.database.dialect(connection).lock(connection, sorted, longest));
 	}
@@ -253,11 +253,11 @@ public class EventTable {
 	 * @return the event, or {@code null} if the row is gone, not due, of another topic,
 	 * locked, or has had an attempt; the transaction can only be rolled back then
 	 */
-	public @Nullable Lock lockUnclaimed(QueuedEvent head, Duration longest) {
+	public @Nullable LockedRows lockUnclaimed(QueuedEvent head, Duration longest) {
 		try {
-			Lock lock = this.database
+			LockedRows lock = this.database
 				.join((connection) -> this.database.dialect(connection).lockUnclaimed(connection, head, longest));
-			return (lock != null) ? new Lock(lock.claims().stream().map(this::decrypt).toList(), lock.evidence())
+			return (lock != null) ? new LockedRows(lock.claims().stream().map(this::decrypt).toList(), lock.evidence())
 					: null;
 		}
 		catch (PessimisticLockingFailureException ex) {
@@ -314,7 +314,7 @@ public class EventTable {
 	 * @param lock the rows, and the evidence of their lock
 	 * @return {@code false} if it is another transaction, or a row is gone
 	 */
-	public boolean deleteInTransaction(Lock lock) {
+	public boolean deleteInTransaction(LockedRows lock) {
 		List<ClaimedEvent> claims = lock.claims();
 		if (claims.size() == 1) {
 			return deleteInTransaction(claims.get(0), lock.evidence());

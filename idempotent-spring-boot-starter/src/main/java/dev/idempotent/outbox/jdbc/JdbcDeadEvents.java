@@ -12,6 +12,7 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,7 +46,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 	}
 
 	@Override
-	public DeadPage list(DeadFilter filter, long after, int limit) {
+	public DeadPage list(EventFilter filter, long after, int limit) {
 		Database kind = this.database.kind();
 		String range = " from " + this.tables.dead() + " where id > ? order by id limit ";
 		List<Object> parameters = new ArrayList<>(List.of(after));
@@ -53,7 +54,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 		String sql = "select id, lane, event_id, type, topic, event_key, attempts, " + kind.millisSince("died_at")
 				+ " as age, last_error, bytes from (select id, lane, event_id, type, topic, event_key, attempts, died_at, "
 				+ "last_error, octet_length(payload) as bytes" + range
-				+ (filter.equals(DeadFilter.ALL) ? limit : OutboxTables.MAX_EXAMINED) + ") examined where 1 = 1"
+				+ (filter.equals(EventFilter.ALL) ? limit : OutboxTables.MAX_EXAMINED) + ") examined where 1 = 1"
 				+ matching + " order by id limit " + limit;
 		return this.database.runInTransaction((connection) -> {
 			// Read first, so that the newest row is not beyond the rows of the page.
@@ -88,13 +89,13 @@ public final class JdbcDeadEvents implements DeadEvents {
 	 * sequence repeats ids after its table was truncated. Their age begins again.
 	 */
 	@Override
-	public int retry(DeadFilter filter) {
+	public int retry(EventFilter filter) {
 		return eachBatch(filter, (connection, rows) -> toEvents(connection, "id, ", "sequence, ", rows),
 				(connection, rows) -> toEvents(connection, "", "", rows));
 	}
 
 	@Override
-	public int discard(DeadFilter filter) {
+	public int discard(EventFilter filter) {
 		return eachBatch(filter, this::delete, this::delete);
 	}
 
@@ -116,7 +117,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 	 * becomes dead again gets a new row behind it.
 	 * @param ifTaken what to do with a batch if an id is taken
 	 */
-	private int eachBatch(DeadFilter filter, BiConsumer<Connection, List<Long>> step,
+	private int eachBatch(EventFilter filter, BiConsumer<Connection, List<Long>> step,
 			BiConsumer<Connection, List<Long>> ifTaken) {
 		long last = this.database.run(this::newest);
 		return OutboxDatabase.inBatches(0L, BATCH, (after) -> {

@@ -23,7 +23,7 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.LockedRows;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ResultSetExtractor;
@@ -409,9 +409,9 @@ abstract class OutboxDialect {
 	 * @param sorted in the order of the primary key
 	 * @return {@code null} if there are none
 	 */
-	@Nullable Lock lock(Connection connection, List<ClaimedEvent> sorted, Duration longest) {
+	@Nullable LockedRows lock(Connection connection, List<ClaimedEvent> sorted, Duration longest) {
 		List<ClaimedEvent> locked = sorted.stream().filter((claim) -> isLocked(connection, claim)).toList();
-		return locked.isEmpty() ? null : new Lock(locked, mark(connection));
+		return locked.isEmpty() ? null : new LockedRows(locked, mark(connection));
 	}
 
 	private boolean isLocked(Connection connection, ClaimedEvent claim) {
@@ -425,7 +425,7 @@ abstract class OutboxDialect {
 	 * Locks and reads a new row, unless another transaction has locked it.
 	 * @return {@code null} if it is not as it was read
 	 */
-	@Nullable Lock lockUnclaimed(Connection connection, QueuedEvent head, Duration longest) {
+	@Nullable LockedRows lockUnclaimed(Connection connection, QueuedEvent head, Duration longest) {
 		throw new UnsupportedOperationException("The database does not show locks");
 	}
 

@@ -17,7 +17,7 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +79,7 @@ public final class OutboxOperations implements TopicControl {
 	 * @param limit how many at most
 	 * @return a page
 	 */
-	public Page pending(DeadFilter filter, @Nullable Position after, int limit) {
+	public Page pending(EventFilter filter, @Nullable Position after, int limit) {
 		return list(pendingRows(), "", filter, after, limit);
 	}
 
@@ -90,7 +90,7 @@ public final class OutboxOperations implements TopicControl {
 	 * @param limit how many at most
 	 * @return a page
 	 */
-	public Page waiting(DeadFilter filter, @Nullable Position after, int limit) {
+	public Page waiting(EventFilter filter, @Nullable Position after, int limit) {
 		Database kind = this.database.kind();
 		return list(pendingRows(),
 				" and last_error is not null and due_at > " + kind.now() + " and due_at < " + kind.never(), filter,
@@ -104,7 +104,7 @@ public final class OutboxOperations implements TopicControl {
 	 * @param limit how many at most
 	 * @return a page
 	 */
-	public Page blocked(DeadFilter filter, @Nullable Position after, int limit) {
+	public Page blocked(EventFilter filter, @Nullable Position after, int limit) {
 		return list(pendingRows(), isBlocked(), filter, after, limit);
 	}
 
@@ -115,7 +115,7 @@ public final class OutboxOperations implements TopicControl {
 	 * @param limit how many at most
 	 * @return a page
 	 */
-	public Page delayed(DeadFilter filter, @Nullable Position after, int limit) {
+	public Page delayed(EventFilter filter, @Nullable Position after, int limit) {
 		return list(delayedRows(), "", filter, after, limit);
 	}
 
@@ -200,7 +200,7 @@ public final class OutboxOperations implements TopicControl {
 	 * Searches an event, page by page.
 	 */
 	private Page search(String rows, UUID id, @Nullable Position after) {
-		DeadFilter event = new DeadFilter(id, null, null);
+		EventFilter event = new EventFilter(id, null, null);
 		Page page = list(rows, "", event, after, 1);
 		for (int examined = OutboxTables.MAX_EXAMINED; examined < MAX_SEARCHED && page.events().isEmpty()
 				&& page.next() != null; examined += OutboxTables.MAX_EXAMINED) {
@@ -211,9 +211,9 @@ public final class OutboxOperations implements TopicControl {
 
 	private Queue queue(Position after, int limit) {
 		String rows = pendingColumns() + " where lane = %1$d and id > %2$d order by lane, id";
-		Page page = list(rows, "", DeadFilter.ALL, after, limit);
+		Page page = list(rows, "", EventFilter.ALL, after, limit);
 		List<ListedEvent> first = (after.id() == 0) ? page.events()
-				: list(rows, "", DeadFilter.ALL, new Position(true, after.lane(), 0), 1).events();
+				: list(rows, "", EventFilter.ALL, new Position(true, after.lane(), 0), 1).events();
 		Position next = page.next();
 		return new Queue(first.isEmpty() ? null : first.get(0).id(),
 				new Page(page.events(), (next != null) ? new Position(true, next.lane(), next.id()) : null));
@@ -235,7 +235,7 @@ public final class OutboxOperations implements TopicControl {
 		return " and due_at = " + this.database.kind().never();
 	}
 
-	private Page list(String rows, String condition, DeadFilter filter, @Nullable Position after, int limit) {
+	private Page list(String rows, String condition, EventFilter filter, @Nullable Position after, int limit) {
 		Position start = (after != null) ? after : FIRST;
 		String range = rows.formatted(start.lane(), start.id());
 		return this.database.runInTransaction((connection) -> {
@@ -245,11 +245,11 @@ public final class OutboxOperations implements TopicControl {
 		});
 	}
 
-	private List<ListedEvent> events(Connection connection, String range, String condition, DeadFilter filter,
+	private List<ListedEvent> events(Connection connection, String range, String condition, EventFilter filter,
 			int limit) {
 		Database kind = this.database.kind();
 		List<Object> parameters = new ArrayList<>();
-		int examined = (condition.isEmpty() && filter.equals(DeadFilter.ALL)) ? limit : OutboxTables.MAX_EXAMINED;
+		int examined = (condition.isEmpty() && filter.equals(EventFilter.ALL)) ? limit : OutboxTables.MAX_EXAMINED;
 		String sql = "select lane, id, event_id, type, topic, event_key, attempts, last_error, bytes, "
 				+ kind.millisSince("created_at") + " as age, coalesce(" + kind.microsUntil("due_at") + ", 0) as due, "
 				+ "case when due_at = " + kind.never() + " then 1 else 0 end as blocked from (" + range + " limit "
@@ -286,7 +286,7 @@ public final class OutboxOperations implements TopicControl {
 	 * @param filter which events
 	 * @return how many were changed
 	 */
-	public int retryBlocked(DeadFilter filter) {
+	public int retryBlocked(EventFilter filter) {
 		String sql = "update " + this.tables.event() + " set attempts = 0, last_error = null, due_at = null, "
 				+ "created_at = " + this.database.kind().now() + " where lane = ? and id = ?";
 		return eachBatch(filter, (connection, rows) -> changeEach(connection, sql, rows));
@@ -298,7 +298,7 @@ public final class OutboxOperations implements TopicControl {
 	 * @param filter which events
 	 * @return how many were moved
 	 */
-	public int skipBlocked(DeadFilter filter) {
+	public int skipBlocked(EventFilter filter) {
 		return eachBatch(filter, (connection, rows) -> rows
 			.forEach((row) -> EventTable.toDead(connection, this.tables, row.lane(), row.id(), 1)));
 	}
@@ -308,7 +308,7 @@ public final class OutboxOperations implements TopicControl {
 	 * @param filter which events
 	 * @return how many were deleted
 	 */
-	public int discardBlocked(DeadFilter filter) {
+	public int discardBlocked(EventFilter filter) {
 		String sql = "delete from " + this.tables.event() + " where lane = ? and id = ?";
 		return eachBatch(filter, (connection, rows) -> changeEach(connection, sql, rows));
 	}
@@ -322,7 +322,7 @@ public final class OutboxOperations implements TopicControl {
 	public int skipUnserved(String topic) {
 		String reason = "update " + this.tables.event() + " set last_error = ? where lane = ? and id = ?";
 		String due = " and (due_at is null or due_at <= " + this.database.kind().now() + ")";
-		return eachBatch(due, new DeadFilter(null, null, topic), (connection, rows) -> rows.forEach((row) -> {
+		return eachBatch(due, new EventFilter(null, null, topic), (connection, rows) -> rows.forEach((row) -> {
 			Statements.update(connection, reason, "No instance served its topic", row.lane(), row.id());
 			EventTable.toDead(connection, this.tables, row.lane(), row.id(), 1);
 		}));
@@ -332,11 +332,11 @@ public final class OutboxOperations implements TopicControl {
 		Statements.changeEach(connection, sql, rows.stream().map((row) -> List.of(row.lane(), row.id())).toList());
 	}
 
-	private int eachBatch(DeadFilter filter, BiConsumer<Connection, List<Position>> step) {
+	private int eachBatch(EventFilter filter, BiConsumer<Connection, List<Position>> step) {
 		return eachBatch(isBlocked(), filter, step);
 	}
 
-	private int eachBatch(String condition, DeadFilter filter, BiConsumer<Connection, List<Position>> step) {
+	private int eachBatch(String condition, EventFilter filter, BiConsumer<Connection, List<Position>> step) {
 		return OutboxDatabase.inBatches(FIRST, BATCH, (after) -> this.database.runInTransaction((connection) -> {
 			List<Position> locked = lock(connection, condition, filter, after);
 			if (!locked.isEmpty()) {
@@ -349,7 +349,7 @@ public final class OutboxOperations implements TopicControl {
 	/**
 	 * Locks rows above the given one. Skips those that another transaction has locked.
 	 */
-	private List<Position> lock(Connection connection, String condition, DeadFilter filter, Position after) {
+	private List<Position> lock(Connection connection, String condition, EventFilter filter, Position after) {
 		List<Object> parameters = new ArrayList<>(List.of(after.lane(), after.lane(), after.id()));
 		String sql = "select lane, id from " + this.tables.event() + " where lane >= ? and (lane > ? or id > ?)"
 				+ condition + OutboxTables.matching(this.database.kind(), filter, parameters)

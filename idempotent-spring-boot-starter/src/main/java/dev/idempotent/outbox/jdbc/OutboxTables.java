@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.EventFilter;
 
 /**
  * The names of the tables, and what searches of operators have in common.
@@ -87,7 +87,7 @@ record OutboxTables(String prefix) {
 	/**
 	 * Returns the condition that an event matches a filter, and adds its parameters.
 	 */
-	static String matching(Database kind, DeadFilter filter, List<Object> parameters) {
+	static String matching(Database kind, EventFilter filter, List<Object> parameters) {
 		StringBuilder condition = new StringBuilder();
 		if (filter.id() != null) {
 			condition.append(" and event_id = ?");

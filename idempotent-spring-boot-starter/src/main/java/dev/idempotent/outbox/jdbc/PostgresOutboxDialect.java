@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.OutboxTopics;
-import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.LockedRows;
 import dev.idempotent.transaction.ObservedTransaction;
 import dev.idempotent.transaction.PendingChanges;
 import dev.idempotent.transaction.TransactionGuard;
@@ -342,7 +342,7 @@ final class PostgresOutboxDialect extends OutboxDialect {
 	}
 
 	@Override
-	@Nullable Lock lock(Connection connection, List<ClaimedEvent> sorted, Duration longest) {
+	@Nullable LockedRows lock(Connection connection, List<ClaimedEvent> sorted, Duration longest) {
 		List<Long[]> rows = columns(sorted);
 		String sql = "select l.lane, l.id, txid_current(), l.relation from " + rows(rows)
 				+ " c(lane, id, attempts) cross join lateral (select e.lane, e.id, " + relation() + " as relation from "
@@ -355,18 +355,18 @@ final class PostgresOutboxDialect extends OutboxDialect {
 			.stream()
 			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
 		return locked.isEmpty() ? null
-				: new Lock(sorted.stream().filter((claim) -> locked.containsKey(claim.place())).toList(),
+				: new LockedRows(sorted.stream().filter((claim) -> locked.containsKey(claim.place())).toList(),
 						Evidence.of(locked.values()));
 	}
 
 	@Override
-	@Nullable Lock lockUnclaimed(Connection connection, QueuedEvent head, Duration longest) {
+	@Nullable LockedRows lockUnclaimed(Connection connection, QueuedEvent head, Duration longest) {
 		String sql = "select txid_current(), " + relation() + ", lane, id, attempts + 1 as attempts, " + age()
 				+ EventRow.COLUMNS + " from " + tables().event() + " e where lane = ? and id = ? and topic = ? and "
 				+ NEW + " and " + isDue() + " = 1 for update skip locked";
-		List<Lock> locks = executeWithin(connection, Statements.limitWaits(longest), sql,
+		List<LockedRows> locks = executeWithin(connection, Statements.limitWaits(longest), sql,
 				List.of(head.lane(), head.id(), head.topic()), (statement) -> Statements.results(statement,
-						(row, number) -> new Lock(List.of(claimed(row, false)), Evidence.of(row, 1))));
+						(row, number) -> new LockedRows(List.of(claimed(row, false)), Evidence.of(row, 1))));
 		return locks.isEmpty() ? null : locks.get(0);
 	}
 

@@ -110,11 +110,6 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			}
 
 			@Override
-			public boolean isAsync(AnnotatedMethod method) {
-				return false;
-			}
-
-			@Override
 			public @Nullable Integer status(AnnotatedMethod method, @Nullable Object result) {
 				return null;
 			}
@@ -140,14 +135,6 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 		 * @return whether its body is declared as {@code Void}
 		 */
 		boolean isEmpty(AnnotatedMethod method);
-
-		/**
-		 * Returns whether the response that a method returns may be known only after it
-		 * has returned.
-		 * @param method the method
-		 * @return whether it responds asynchronously
-		 */
-		boolean isAsync(AnnotatedMethod method);
 
 		/**
 		 * Returns the status of a call that has returned.
@@ -180,7 +167,7 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 		 */
 		static OutboxMethod of(AnnotatedMethod method, List<TransactionalOutbox> annotations, OutboxTopics topics,
 				UnaryOperator<String> placeholders, Responses responses) {
-			requireStatusInTime(method, responses);
+			requireStatusInTime(method);
 			List<String> names = method.parameterNames();
 			List<EventMapping> mappings = new ArrayList<>();
 			for (TransactionalOutbox annotation : annotations) {
@@ -262,8 +249,8 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			}
 		}
 
-		private static void requireStatusInTime(AnnotatedMethod method, Responses responses) {
-			if (method.isWebHandler() && (method.returnsEarly() || responses.isAsync(method))) {
+		private static void requireStatusInTime(AnnotatedMethod method) {
+			if (method.isWebHandler() && AnnotatedMethod.respondsLater(method.method())) {
 				throw method.invalid(
 						"is a web handler that responds asynchronously, and the status that decides whether there is an "
 								+ "event may be known only after its transaction",

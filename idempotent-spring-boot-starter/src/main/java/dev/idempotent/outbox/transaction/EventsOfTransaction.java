@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.NewEvent;
 import dev.idempotent.transaction.End;
@@ -125,24 +125,24 @@ final class EventsOfTransaction implements TransactionParticipant {
 
 	@Override
 	public Runnable savepoint() {
-		Mark mark = new Mark(this.collected.size(), this.written.size(), this.mark);
-		return () -> restore(mark);
+		SavepointState state = new SavepointState(this.collected.size(), this.written.size(), this.mark);
+		return () -> restore(state);
 	}
 
 	@Override
 	public void undone() {
-		restore(Mark.BEGINNING);
+		restore(SavepointState.BEGINNING);
 	}
 
-	private void restore(Mark mark) {
-		if (this.phase != Phase.OPEN && mark.collected() > 0) {
+	private void restore(SavepointState state) {
+		if (this.phase != Phase.OPEN && state.collected() > 0) {
 			throw new OutboxTransactionException("The commit has begun, so the events that were appended before the "
 					+ "savepoint have been written after it, and rolling back to it would lose them: "
 					+ "roll back the whole transaction, or to a savepoint of this phase");
 		}
-		this.mark = mark.mark();
-		dropFrom(this.collected, mark.collected());
-		dropFrom(this.written, mark.written());
+		this.mark = state.mark();
+		dropFrom(this.collected, state.collected());
+		dropFrom(this.written, state.written());
 	}
 
 	private static void dropFrom(List<?> all, int kept) {
@@ -219,9 +219,12 @@ final class EventsOfTransaction implements TransactionParticipant {
 
 	}
 
-	private record Mark(int collected, int written, @Nullable UUID mark) {
+	/**
+	 * What a rollback to a savepoint restores.
+	 */
+	private record SavepointState(int collected, int written, @Nullable UUID mark) {
 
-		static final Mark BEGINNING = new Mark(0, 0, null);
+		static final SavepointState BEGINNING = new SavepointState(0, 0, null);
 
 	}
 

@@ -3,14 +3,16 @@ package dev.idempotent.saga.engine;
 import java.time.Duration;
 import java.util.function.Supplier;
 
+import dev.idempotent.concurrent.OutageLog;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.StepKind;
-import dev.idempotent.concurrent.OutageLog;
+import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.RecordedCall;
+import dev.idempotent.saga.store.RecordedCall.AtMostOnce;
+import dev.idempotent.saga.store.StepKind;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,11 +24,6 @@ import org.slf4j.LoggerFactory;
 final class CalledStep {
 
 	private static final Logger logger = LoggerFactory.getLogger(CalledStep.class);
-
-	/**
-	 * The beginning of what is recorded in place of a call.
-	 */
-	private static final String WITHOUT_KEY = "none ";
 
 	private final SagaRun run;
 
@@ -49,7 +46,7 @@ final class CalledStep {
 	 * @throws RunAbortedError if the outcome is unknown
 	 */
 	JournalEntry begin(JournalEntry entry) {
-		JournalEntry begun = this.call.isAtMostOnce() ? entry.called(JournalEntry.ONCE) : entry;
+		JournalEntry begun = this.call.isAtMostOnce() ? entry.called(AtMostOnce.BEGUN) : entry;
 		this.run.write(begun);
 		return act(begun, true, true);
 	}
@@ -66,7 +63,7 @@ final class CalledStep {
 			return begin(entry);
 		}
 		requireRemembered(entry, this.run.journal().age(entry.name()));
-		if (withoutKey(0).equals(entry.call())) {
+		if (isNotMade(entry, this.run.owner().epoch())) {
 			// This run has recorded that, and makes another attempt.
 			this.run.write(entry.called(null));
 			return act(entry.called(null), false, true);
@@ -98,10 +95,10 @@ final class CalledStep {
 	 * not called at most once.
 	 */
 	private void requireRetry(JournalEntry entry, String reason, @Nullable Throwable cause) {
-		if (JournalEntry.ONCE_RETRIED.equals(entry.call())) {
+		if (entry.call() == AtMostOnce.RETRIED) {
 			return;
 		}
-		this.run.journal().keep(entry.called(JournalEntry.ONCE_REPORTED));
+		this.run.journal().keep(entry.called(AtMostOnce.REPORTED));
 		String advice = (entry.state() == StepState.COMPENSATING)
 				? "has undone the action. If it has, skip the step. Otherwise retry the saga: the undo is called again"
 				: "has done the action. If it has not, retry the saga: the action is called again. Otherwise abort the "
@@ -118,7 +115,7 @@ final class CalledStep {
 	private JournalEntry act(JournalEntry entry, boolean first, boolean unsent) {
 		IdempotencyKey key = this.run.owner().actionKey(entry.name());
 		IdempotencyContext context = unsent ? this.call.firstContext(key, this.process)
-				: this.call.repeatedContext(key, this.process, entry.call());
+				: this.call.repeatedContext(key, this.process, madeCall(entry));
 		return this.run.observe(entry.name(), () -> {
 			try {
 				Object value = limited(() -> this.call.act(context));
@@ -152,16 +149,23 @@ final class CalledStep {
 	 */
 	private RunAbortedError remembered(JournalEntry entry, IdempotencyContext context, RunAbortedError left) {
 		if (left.why() == Cause.UNKNOWN && isOnce(entry)) {
-			requireRetry(entry.called(JournalEntry.ONCE), left.reason(), left.getCause());
+			requireRetry(entry.called(AtMostOnce.BEGUN), left.reason(), left.getCause());
 		}
 		if (left.why() == Cause.UNKNOWN && context.isSingleCall()) {
-			String made = context.singleCall();
-			String call = (made == null && !context.isRepeated()) ? withoutKey(0) : made;
+			RecordedCall call = callOf(context);
 			if (call != null && !call.equals(entry.call())) {
 				this.run.journal().keep(entry.called(call));
 			}
 		}
 		return left;
+	}
+
+	private @Nullable RecordedCall callOf(IdempotencyContext context) {
+		String made = context.singleCall();
+		if (made != null) {
+			return new RecordedCall.Made(made);
+		}
+		return context.isRepeated() ? null : new RecordedCall.NotMade(this.run.owner().epoch());
 	}
 
 	/**
@@ -178,15 +182,19 @@ final class CalledStep {
 	 * owner can know: that owner may have made one, and died.
 	 */
 	private boolean isWithoutKey(JournalEntry entry) {
-		return withoutKey(1).equals(entry.call());
+		return isNotMade(entry, this.run.owner().epoch() - 1);
+	}
+
+	private static boolean isNotMade(JournalEntry entry, long epoch) {
+		return entry.call() instanceof RecordedCall.NotMade none && none.epoch() == epoch;
 	}
 
 	/**
-	 * Returns what is recorded in place of a call.
-	 * @param before how many owners ago
+	 * Returns the identity of the call that an earlier attempt has made, or {@code null}
+	 * if that is not known.
 	 */
-	private String withoutKey(int before) {
-		return WITHOUT_KEY + (this.run.owner().epoch() - before);
+	private static @Nullable String madeCall(JournalEntry entry) {
+		return (entry.call() instanceof RecordedCall.Made made) ? made.identity() : null;
 	}
 
 	/**
@@ -230,8 +238,8 @@ final class CalledStep {
 	 * a client that is not observed tells of its call by itself.
 	 */
 	private boolean mayHaveCalled(JournalEntry entry) {
-		String earlier = entry.call();
-		return this.failures.requiresObservedCalls() || (earlier != null && !earlier.startsWith(WITHOUT_KEY));
+		return this.failures.requiresObservedCalls()
+				|| (entry.call() != null && !(entry.call() instanceof RecordedCall.NotMade));
 	}
 
 	private String advice(IdempotencyContext context, boolean repeatsCall) {
@@ -306,7 +314,7 @@ final class CalledStep {
 		if (entry.state() == StepState.COMPENSATING) {
 			requireRetry(entry, "The outcome of the undo of the step '" + entry.name() + "' is unknown", null);
 		}
-		this.run.write(entry.in(StepState.COMPENSATING).called(JournalEntry.ONCE));
+		this.run.write(entry.in(StepState.COMPENSATING).called(AtMostOnce.BEGUN));
 		return entry.in(StepState.DONE);
 	}
 
@@ -317,7 +325,7 @@ final class CalledStep {
 		String cancels = cancelled ? action + "; outcome=" + (entry.isDone() ? "done" : "unknown") : null;
 		boolean unsent = entry.state() != StepState.COMPENSATING || isWithoutKey(entry);
 		IdempotencyContext context = this.call
-			.undoContext(undoing(key, cancels, unsent || this.call.undoTakesKey(), entry.call()));
+			.undoContext(undoing(key, cancels, unsent || this.call.undoTakesKey(), madeCall(entry)));
 		this.run.observe(entry.name(), () -> {
 			try {
 				limited(() -> {

@@ -10,9 +10,9 @@ import java.util.function.Predicate;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.SagaOwner;
-import dev.idempotent.saga.engine.SagaStore.StepKind;
+import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.SagaOwner;
+import dev.idempotent.saga.store.StepKind;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.concurrent.OutageLog;
 import dev.idempotent.concurrent.Workers;
+import dev.idempotent.saga.store.StoredSaga;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

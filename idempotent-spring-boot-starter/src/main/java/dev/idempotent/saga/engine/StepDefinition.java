@@ -24,9 +24,9 @@ import dev.idempotent.idempotency.ServiceResponse;
 import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.engine.RunAbortedError.Cause;
-import dev.idempotent.saga.engine.SagaStore.StepKind;
 import dev.idempotent.saga.engine.StepVerdict.Attempt;
 import dev.idempotent.saga.engine.StepVerdict.Rules;
+import dev.idempotent.saga.store.StepKind;
 import org.jspecify.annotations.Nullable;
 
 /**

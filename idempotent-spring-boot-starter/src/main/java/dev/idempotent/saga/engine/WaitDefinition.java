@@ -6,7 +6,7 @@ import java.util.Optional;
 
 import dev.idempotent.saga.SagaWait;
 import dev.idempotent.saga.StepRefusedException;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.store.JournalEntry;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -21,9 +21,9 @@ import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaAdministration;
-import dev.idempotent.saga.engine.SagaStore;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.store.RecordedCall.AtMostOnce;
+import dev.idempotent.saga.store.SagaOwner;
+import dev.idempotent.saga.store.SagaStore;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -91,9 +91,9 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 				// is made at most once, if that was why the saga was halted.
 				sql.update(
 						"update " + sql.step() + " set call_identity = case when call_identity in ('"
-								+ JournalEntry.ONCE_REPORTED + "', '" + JournalEntry.ONCE_RETRIED + "') then '"
-								+ JournalEntry.ONCE_RETRIED + "' end where saga_id = ? and call_identity <> ?",
-						id.digest(), JournalEntry.ONCE);
+								+ AtMostOnce.REPORTED.text() + "', '" + AtMostOnce.RETRIED.text() + "') then '"
+								+ AtMostOnce.RETRIED.text() + "' end where saga_id = ? and call_identity <> ?",
+						id.digest(), AtMostOnce.BEGUN.text());
 			}
 			return retried;
 		});

@@ -25,14 +25,15 @@ import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.HaltReason;
-import dev.idempotent.saga.engine.SagaStore;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.NewSaga;
-import dev.idempotent.saga.engine.SagaStore.SagaOwner;
-import dev.idempotent.saga.engine.SagaStore.StepKind;
-import dev.idempotent.saga.engine.SagaStore.StoredSaga;
-import dev.idempotent.saga.engine.SagaStore.StoredStep;
 import dev.idempotent.saga.jdbc.SagaWrites.Update;
+import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.RecordedCall;
+import dev.idempotent.saga.store.SagaOwner;
+import dev.idempotent.saga.store.SagaStore;
+import dev.idempotent.saga.store.SagaStore.NewSaga;
+import dev.idempotent.saga.store.StepKind;
+import dev.idempotent.saga.store.StoredSaga;
+import dev.idempotent.saga.store.StoredStep;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -212,7 +213,8 @@ public final class JdbcSagaStore implements SagaStore {
 		if (name != null) {
 			JournalEntry entry = new JournalEntry(name, row.getInt("seq"), known(StepKind.class, name, "kind", row),
 					known(StepState.class, name, "state", row), row.getBytes("step_result"),
-					row.getString("step_reason"), row.getInt("refused_undos"), row.getString("call_identity"));
+					row.getString("step_reason"), row.getInt("refused_undos"),
+					RecordedCall.of(row.getString("call_identity")));
 			journal.add(
 					new StoredStep(entry, millis(row, "step_age"), millis(row, "compensating"), row.getString("note")));
 		}

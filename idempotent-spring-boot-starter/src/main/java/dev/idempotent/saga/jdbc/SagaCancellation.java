@@ -5,8 +5,8 @@ import java.util.Arrays;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.engine.SagaStore;
-import dev.idempotent.saga.engine.SagaStore.Cancellation;
+import dev.idempotent.saga.store.SagaStore;
+import dev.idempotent.saga.store.SagaStore.Cancellation;
 import org.jspecify.annotations.Nullable;
 
 /**

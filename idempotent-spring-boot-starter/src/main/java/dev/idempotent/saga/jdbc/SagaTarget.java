@@ -8,7 +8,7 @@ import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.store.SagaOwner;
 import org.jspecify.annotations.Nullable;
 
 /**

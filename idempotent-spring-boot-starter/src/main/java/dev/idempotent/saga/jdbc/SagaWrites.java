@@ -15,9 +15,9 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.engine.SagaStore;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.SagaStore;
+import dev.idempotent.saga.store.SagaStore.NewSaga;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 
@@ -274,12 +274,12 @@ final class SagaWrites {
 						+ ") end, refused_undos = ?, call_identity = ?, ended_at = " + endedAt(entry)
 						+ " where saga_id = ? and seq = ?",
 				Arrays.<@Nullable Object>asList(entry.state().name(), entry.result(), SagaStore.text(entry.reason()),
-						entry.refusedUndos(), entry.refusedUndos(), entry.call(), saga.digest(), entry.number()));
+						entry.refusedUndos(), entry.refusedUndos(), entry.storedCall(), saga.digest(), entry.number()));
 	}
 
 	private static List<@Nullable Object> parameters(JournalEntry entry) {
 		return Arrays.<@Nullable Object>asList(entry.name(), entry.number(), entry.kind().name(), entry.state().name(),
-				entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos(), entry.call());
+				entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos(), entry.storedCall());
 	}
 
 	/**

@@ -12,8 +12,8 @@ import java.util.List;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.engine.SagaStore.SagaOwner;
-import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.saga.store.SagaOwner;
+import dev.idempotent.saga.store.StoredSaga;
 import org.jspecify.annotations.Nullable;
 
 /**

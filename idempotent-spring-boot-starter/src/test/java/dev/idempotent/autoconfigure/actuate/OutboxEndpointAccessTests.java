@@ -13,6 +13,7 @@ import javax.sql.DataSource;
 import dev.idempotent.autoconfigure.actuate.OutboxEndpointIntegrationTests.Audits;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.testing.WebApplication;
@@ -90,17 +91,17 @@ class OutboxEndpointAccessTests {
 		DeadEvents failing = new DeadEvents() {
 
 			@Override
-			public DeadPage list(DeadFilter filter, long after, int limit) {
+			public DeadPage list(EventFilter filter, long after, int limit) {
 				throw new IllegalArgumentException("A fault of the code");
 			}
 
 			@Override
-			public int retry(DeadFilter filter) {
+			public int retry(EventFilter filter) {
 				return 0;
 			}
 
 			@Override
-			public int discard(DeadFilter filter) {
+			public int discard(EventFilter filter) {
 				return 0;
 			}
 

@@ -12,9 +12,9 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
 import dev.idempotent.saga.method.SagaApplication;
 import dev.idempotent.saga.method.SagaCalls;
+import dev.idempotent.saga.store.RecordedCall.AtMostOnce;
 import dev.idempotent.test.FakeParticipant;
 import dev.idempotent.test.FakeParticipant.Fault;
 import org.junit.jupiter.api.AfterEach;
@@ -79,7 +79,7 @@ class AtMostOnceTests {
 		this.payments.fail("/charges", Fault.LOST_ANSWER);
 		place("B-17", (id, operators) -> {
 			assertThat(ended(id, operators).status()).isEqualTo(SagaStatus.HALTED);
-			this.jdbc.update("update saga_step set call_identity = ?", JournalEntry.ONCE);
+			this.jdbc.update("update saga_step set call_identity = ?", AtMostOnce.BEGUN.text());
 			assertThat(operators.retry(id)).isTrue();
 			assertThat(ended(id, operators).haltReason()).contains("at most once");
 		});

@@ -11,11 +11,11 @@ import javax.sql.DataSource;
 
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
 import dev.idempotent.outbox.jdbc.ClaimedEvent;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.LockedRows;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.NewEvent;
 import dev.idempotent.outbox.jdbc.LaneQuery;
+import dev.idempotent.outbox.jdbc.NewEvent;
 import dev.idempotent.outbox.jdbc.QueuedEvent;
 import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
@@ -199,8 +199,8 @@ enum PlantedFault {
 			}
 
 			@Override
-			public @Nullable Lock lockUnclaimed(QueuedEvent head, Duration longest) {
-				Lock lock = super.lockUnclaimed(head, longest);
+			public @Nullable LockedRows lockUnclaimed(QueuedEvent head, Duration longest) {
+				LockedRows lock = super.lockUnclaimed(head, longest);
 				if (lock != null && PlantedFault.this == DELETE_AFTER_COMMIT) {
 					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 

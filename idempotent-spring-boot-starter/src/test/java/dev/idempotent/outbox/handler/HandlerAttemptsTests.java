@@ -19,7 +19,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outbox.DeadEvents;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxHandler;
 import dev.idempotent.outbox.Outcome;
@@ -91,7 +91,7 @@ class HandlerAttemptsTests {
 		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 		assertThat(shop.work("book")).containsExactly("2");
 		repaired.set(true);
-		assertThat(shop.bean(DeadEvents.class).retry(new DeadFilter(null, null, "handlers:book"))).isOne();
+		assertThat(shop.bean(DeadEvents.class).retry(new EventFilter(null, null, "handlers:book"))).isOne();
 		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 		assertThat(shop.work("book")).containsExactly("1", "2");
 		assertThat(shop.work("audit")).hasSize(2);
@@ -104,10 +104,10 @@ class HandlerAttemptsTests {
 		shop.append(HandlerShop.event("order.placed", "1").withKey("key"));
 		shop.append(HandlerShop.event("order.placed", "2").withKey("key"));
 		OutboxOperations operations = shop.bean(OutboxOperations.class);
-		await().untilAsserted(() -> assertThat(operations.blocked(DeadFilter.ALL, null, 10).events()).singleElement()
+		await().untilAsserted(() -> assertThat(operations.blocked(EventFilter.ALL, null, 10).events()).singleElement()
 			.satisfies((event) -> assertThat(event.topic()).isEqualTo("handlers:book")));
 		assertThat(shop.work("book")).isEmpty();
-		assertThat(operations.skipBlocked(DeadFilter.ALL)).isOne();
+		assertThat(operations.skipBlocked(EventFilter.ALL)).isOne();
 		await().untilAsserted(() -> assertThat(shop.rows()).isZero());
 		assertThat(shop.work("book")).containsExactly("2");
 		assertThat(shop.dead()).hasSize(1);

@@ -27,14 +27,14 @@ import dev.idempotent.encryption.AesGcmPayloadCipher;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.OutboxSamples.EventFacts;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.LockedRows;
 import dev.idempotent.outbox.jdbc.EventTable.Chunk;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
-import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.ConcurrentRuns;
 import dev.idempotent.transaction.OwnTransactions;
@@ -186,7 +186,7 @@ abstract class AbstractEventTableTests extends EventTableSteps {
 		}));
 		assertThat(heads()).hasSize(3);
 		inTransaction(() -> {
-			Lock lock = lock(claims);
+			LockedRows lock = lock(claims);
 			assertThat(lock.claims()).containsExactlyElementsOf(rest);
 			assertThat(table().deleteInTransaction(lock)).isTrue();
 			return assertThat(table().canCommit(lock.evidence(), false)).isTrue();
@@ -200,14 +200,14 @@ abstract class AbstractEventTableTests extends EventTableSteps {
 		append("one", "two");
 		List<ClaimedEvent> claims = claim();
 		inTransaction(() -> {
-			Lock lock = lock(claims);
+			LockedRows lock = lock(claims);
 			TransactionGuard.join(fixture().dataSource(), AbstractEventTableTests::rollBack);
 			return assertThat(table().deleteInTransaction(lock)).isFalse();
 		});
 		assertThat(heads()).hasSize(2);
 	}
 
-	private Lock lock(List<ClaimedEvent> claims) {
+	private LockedRows lock(List<ClaimedEvent> claims) {
 		return Objects.requireNonNull(table().lockInTransaction(claims, Duration.ofMinutes(1)));
 	}
 
@@ -786,7 +786,7 @@ abstract class AbstractEventTableTests extends EventTableSteps {
 			table().moveToDead(failures(claim(), "broken"));
 			assertThat(storedPayload(fixture().tables().dead())).isEqualTo(stored);
 			new JdbcDeadEvents(new OwnTransactions(fixture().dataSource()), fixture().tables().prefix())
-				.retry(DeadFilter.ALL);
+				.retry(EventFilter.ALL);
 			assertThat(facts(claim())).containsExactly(EventFacts.of(event, 1));
 		}
 

@@ -16,8 +16,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.DeadEvents.DeadPage;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.OutboxSamples.EventFacts;
 import dev.idempotent.outbox.SerializedEvent;
@@ -58,7 +58,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 
 	private static final Duration HOUR = Duration.ofHours(1);
 
-	private static final DeadFilter ALL = DeadFilter.ALL;
+	private static final EventFilter ALL = EventFilter.ALL;
 
 	@Test
 	void listsEachPendingEventOncePageByPage() {
@@ -139,7 +139,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 		assertThat(late.age()).isGreaterThan(HOUR);
 		assertThat(late.leased()).isFalse();
 		assertThat(late.locked()).isFalse();
-		assertThat(operations().pending(new DeadFilter(UUID.fromString(late.id()), null, null), null, 5).events())
+		assertThat(operations().pending(new EventFilter(UUID.fromString(late.id()), null, null), null, 5).events())
 			.hasSize(1);
 		assertThat(claim()).isNotEmpty();
 		assertThat(operations().late().orElseThrow().leased()).isTrue();
@@ -178,12 +178,12 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 	void listsOnlyEventsThatMatchAFilter() {
 		NewEvent one = unordered("one");
 		append(one, unordered("two"));
-		assertThat(pending(new DeadFilter(one.event().id(), null, null))).containsExactly("one");
-		assertThat(pending(new DeadFilter(null, "two", TOPIC))).containsExactly("two");
-		assertThat(pending(new DeadFilter(null, "two", "other:x"))).isEmpty();
+		assertThat(pending(new EventFilter(one.event().id(), null, null))).containsExactly("one");
+		assertThat(pending(new EventFilter(null, "two", TOPIC))).containsExactly("two");
+		assertThat(pending(new EventFilter(null, "two", "other:x"))).isEmpty();
 	}
 
-	private List<String> pending(DeadFilter filter) {
+	private List<String> pending(EventFilter filter) {
 		return operations().pending(filter, null, 5).events().stream().map(ListedEvent::type).toList();
 	}
 
@@ -197,7 +197,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 		template().update(
 				"insert into " + events() + " (lane, event_id, topic, type, payload) values (?, ?, ?, 'last', ?)",
 				Long.MAX_VALUE, parameter(UUID.randomUUID()), TOPIC, new byte[1]);
-		DeadFilter rare = new DeadFilter(null, "last", null);
+		EventFilter rare = new EventFilter(null, "last", null);
 		Page first = operations().pending(rare, null, 5);
 		assertThat(first.events()).isEmpty();
 		assertThat(first.next()).isNotNull();
@@ -213,7 +213,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 			doubleDeadEvents();
 		}
 		UUID last = moveToDead("last").get(0);
-		for (DeadFilter rare : List.of(new DeadFilter(null, "last", null), new DeadFilter(last, null, null))) {
+		for (EventFilter rare : List.of(new EventFilter(null, "last", null), new EventFilter(last, null, null))) {
 			DeadPage first = deadEvents().list(rare, 0, 5);
 			assertThat(first.events()).isEmpty();
 			DeadPage second = deadEvents().list(rare, Objects.requireNonNull(first.next()), 5);
@@ -244,7 +244,7 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 			Page blocked = operations().blocked(ALL, null, 500);
 			assertThat(operations().blocked(ALL, blocked.next(), 500).events()).hasSize(500);
 			assertThat(operations().waiting(ALL, null, 500).events()).isEmpty();
-			DeadFilter one = new DeadFilter(id, null, null);
+			EventFilter one = new EventFilter(id, null, null);
 			Page page = operations().pending(one, null, 500);
 			int pages = 1;
 			while (page.events().isEmpty()) {
@@ -414,12 +414,12 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 		table().block(failures(claim(), "refused"));
 		append(ordered("c", "c1"));
 		table().postpone(failures(claim(), "broken"));
-		DeadFilter other = new DeadFilter(null, null, TOPIC + "2");
+		EventFilter other = new EventFilter(null, null, TOPIC + "2");
 		assertThat(
 				operations().retryBlocked(other) + operations().skipBlocked(other) + operations().discardBlocked(other))
 			.isZero();
-		assertThat(operations().discardBlocked(new DeadFilter(first.event().id(), null, null))).isOne();
-		assertThat(operations().skipBlocked(new DeadFilter(null, "b1", TOPIC))).isOne();
+		assertThat(operations().discardBlocked(new EventFilter(first.event().id(), null, null))).isOne();
+		assertThat(operations().skipBlocked(new EventFilter(null, "b1", TOPIC))).isOne();
 		assertThat(operations().discardBlocked(ALL)).isZero();
 		assertThat(typesIn(events())).containsExactly("c1");
 	}
@@ -467,10 +467,10 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 	@Test
 	void changesOnlyDeadEventsThatMatchAFilter() {
 		List<UUID> ids = moveToDead("one", "two", "three", "two");
-		assertThat(deadEvents().retry(new DeadFilter(null, "two", "other:x"))).isZero();
-		assertThat(deadEvents().retry(new DeadFilter(ids.get(0), "two", null))).isZero();
-		assertThat(deadEvents().retry(new DeadFilter(ids.get(0), null, null))).isOne();
-		assertThat(deadEvents().discard(new DeadFilter(null, "two", TOPIC))).isEqualTo(2);
+		assertThat(deadEvents().retry(new EventFilter(null, "two", "other:x"))).isZero();
+		assertThat(deadEvents().retry(new EventFilter(ids.get(0), "two", null))).isZero();
+		assertThat(deadEvents().retry(new EventFilter(ids.get(0), null, null))).isOne();
+		assertThat(deadEvents().discard(new EventFilter(null, "two", TOPIC))).isEqualTo(2);
 		assertThat(typesIn(dead())).containsExactly("three");
 		assertThat(typesIn(events())).containsExactly("one");
 	}
@@ -479,11 +479,11 @@ abstract class AbstractOutboxOperationsTests extends EventTableSteps {
 	void changesNoEventThatDiedAfterTheLookOfTheOperator() {
 		assertThat(deadEvents().list(ALL, 0, 1).newest()).isZero();
 		moveToDead("one", "two");
-		DeadFilter seen = new DeadFilter(null, null, null, deadEvents().list(ALL, 0, 1).newest());
+		EventFilter seen = new EventFilter(null, null, null, deadEvents().list(ALL, 0, 1).newest());
 		moveToDead("two", "three");
 		assertThat(deadEvents().list(seen, 0, 10).events()).extracting(DeadEvent::type)
 			.containsExactlyInAnyOrder("one", "two");
-		assertThat(deadEvents().retry(new DeadFilter(null, "two", null, seen.upTo()))).isOne();
+		assertThat(deadEvents().retry(new EventFilter(null, "two", null, seen.upTo()))).isOne();
 		assertThat(deadEvents().discard(seen)).isOne();
 		assertThat(typesIn(dead())).containsExactlyInAnyOrder("two", "three");
 	}

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.jdbc.StatementCount;
-import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.LockedRows;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
@@ -220,7 +220,7 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 	private boolean handle(QueuedEvent head) {
 		assertThat(table().showsLocks()).isTrue();
 		return inTransaction(() -> {
-			Lock lock = Objects.requireNonNull(table().lockUnclaimed(head, Duration.ofMinutes(1)));
+			LockedRows lock = Objects.requireNonNull(table().lockUnclaimed(head, Duration.ofMinutes(1)));
 			return table().deleteInTransaction(lock);
 		});
 	}

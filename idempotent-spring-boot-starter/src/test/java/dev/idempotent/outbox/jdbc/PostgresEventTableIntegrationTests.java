@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import dev.idempotent.outbox.OutboxSamples;
+import dev.idempotent.outbox.jdbc.ClaimedEvent.LockedRows;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
-import dev.idempotent.outbox.jdbc.ClaimedEvent.Lock;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
@@ -122,7 +122,7 @@ class PostgresEventTableIntegrationTests extends AbstractEventTableTests {
 		append(new NewEvent(event("key", "one"), true, null));
 		QueuedEvent head = heads().get(0);
 		inTransaction(() -> {
-			Lock lock = locked(head);
+			LockedRows lock = locked(head);
 			assertThat(lock.claims().get(0).event()).satisfies((event) -> {
 				assertThat(event.type()).isEqualTo("one");
 				assertThat(event.key()).isEqualTo("key");
@@ -213,7 +213,7 @@ class PostgresEventTableIntegrationTests extends AbstractEventTableTests {
 		template().execute("create table other." + events() + " (like " + events() + " including all)");
 		template().execute("insert into other." + events() + " select * from " + events());
 		inTransaction(() -> {
-			Lock lock = locked(head);
+			LockedRows lock = locked(head);
 			template().execute("set local search_path = other");
 			assertThat(table().deleteInTransaction(lock)).isFalse();
 			template().execute("set local search_path = default");
@@ -285,11 +285,11 @@ class PostgresEventTableIntegrationTests extends AbstractEventTableTests {
 		return new NewEvent(OutboxSamples.event("handlers:book", null, type, new byte[0], Map.of()), false, null);
 	}
 
-	private Optional<Lock> lock(QueuedEvent head) {
+	private Optional<LockedRows> lock(QueuedEvent head) {
 		return Optional.ofNullable(table().lockUnclaimed(head, Duration.ofMinutes(1)));
 	}
 
-	private Lock locked(QueuedEvent head) {
+	private LockedRows locked(QueuedEvent head) {
 		return lock(head).orElseThrow();
 	}
 

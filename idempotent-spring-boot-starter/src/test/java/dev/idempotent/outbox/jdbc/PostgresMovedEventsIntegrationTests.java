@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.encryption.PayloadEncryption;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.transaction.OwnTransactions;
@@ -83,7 +83,7 @@ class PostgresMovedEventsIntegrationTests extends EventTableSteps {
 		append("one");
 		table().moveToDead(failures(claim(), "refused"));
 		ignore("insert", "moved_event");
-		fails(() -> new JdbcDeadEvents(new OwnTransactions(fixture.dataSource()), "moved_").retry(DeadFilter.ALL));
+		fails(() -> new JdbcDeadEvents(new OwnTransactions(fixture.dataSource()), "moved_").retry(EventFilter.ALL));
 		assertThat(typesIn("moved_dead")).containsExactly("one");
 	}
 
@@ -93,7 +93,7 @@ class PostgresMovedEventsIntegrationTests extends EventTableSteps {
 		table().block(failures(claim(), "refused"));
 		ignore("insert", "moved_dead");
 		fails(() -> new OutboxOperations(new OwnTransactions(fixture.dataSource()), "moved_", PayloadEncryption.NONE)
-			.skipBlocked(DeadFilter.ALL));
+			.skipBlocked(EventFilter.ALL));
 		assertThat(typesIn(events())).containsExactly("one");
 	}
 

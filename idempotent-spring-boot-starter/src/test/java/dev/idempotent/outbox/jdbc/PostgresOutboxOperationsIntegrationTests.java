@@ -3,7 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import java.util.List;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.transaction.OwnTransactions;
@@ -63,7 +63,7 @@ class PostgresOutboxOperationsIntegrationTests extends AbstractOutboxOperationsT
 		template().update("insert into " + events() + " (event_id, topic, type, payload, due_at, created_at) values "
 				+ "(gen_random_uuid(), 'test:orders', 'never', '', 'infinity', '-infinity'), "
 				+ "(gen_random_uuid(), 'test:orders', 'now', '', '-infinity', 'infinity')");
-		List<ListedEvent> listed = operations().pending(DeadFilter.ALL, null, 5).events();
+		List<ListedEvent> listed = operations().pending(EventFilter.ALL, null, 5).events();
 		assertThat(listed).hasSize(2).allSatisfy((event) -> {
 			assertThat(event.age()).isZero();
 			assertThat(event.availableIn()).matches((time) -> time.isZero() == event.type().equals("now"));

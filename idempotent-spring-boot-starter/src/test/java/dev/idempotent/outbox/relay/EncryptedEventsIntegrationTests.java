@@ -9,10 +9,10 @@ import java.util.List;
 import dev.idempotent.encryption.AesGcmPayloadCipher;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
-import dev.idempotent.outbox.TestedDatabase;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.TestedDatabase;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -109,7 +109,7 @@ class EncryptedEventsIntegrationTests {
 					+ "decrypted: It is encrypted with the key k1, which is not configured");
 		wrong.relay().stop();
 		Shop corrected = open(keys("k2", "k1"), "idempotent.outbox.relay.enabled=true");
-		assertThat(corrected.bean(DeadEvents.class).retry(DeadFilter.ALL)).isOne();
+		assertThat(corrected.bean(DeadEvents.class).retry(EventFilter.ALL)).isOne();
 		await().untilAsserted(() -> assertThat(corrected.broker().types()).containsExactly("order.created"));
 		assertThat(corrected.broker().published().get(0).payload()).asString()
 			.isEqualTo("\"payload of order.created\"");
@@ -136,7 +136,7 @@ class EncryptedEventsIntegrationTests {
 			.containsExactly("The payload is not encrypted, and idempotent.encryption.read-plaintext is false");
 		shop.relay().stop();
 		Shop migrating = open(keys("k1"), "idempotent.encryption.read-plaintext=true");
-		migrating.bean(DeadEvents.class).retry(DeadFilter.ALL);
+		migrating.bean(DeadEvents.class).retry(EventFilter.ALL);
 		await().untilAsserted(() -> assertThat(migrating.broker().published()).hasSize(1));
 		assertThat(migrating.broker().published().get(0).payload()).containsExactly(1);
 	}
@@ -188,7 +188,7 @@ class EncryptedEventsIntegrationTests {
 	}
 
 	private static List<DeadEvent> dead(Shop shop) {
-		return shop.bean(DeadEvents.class).list(DeadFilter.ALL, 0, 10).events();
+		return shop.bean(DeadEvents.class).list(EventFilter.ALL, 0, 10).events();
 	}
 
 	/**

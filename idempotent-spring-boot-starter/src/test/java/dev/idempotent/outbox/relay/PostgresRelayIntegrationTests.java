@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 import dev.idempotent.outbox.DeadEvents;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.EventFilter;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.Test;
@@ -92,7 +92,7 @@ class PostgresRelayIntegrationTests extends AbstractRelayTests {
 	private void retryBeside(Shop shop, Consumer<Shop> appends) {
 		shop.database().sql("truncate relay_event restart identity").update();
 		appends.accept(open(Shop.SELDOM, "idempotent.outbox.relay.enabled=false"));
-		int retried = shop.bean(DeadEvents.class).retry(DeadFilter.ALL);
+		int retried = shop.bean(DeadEvents.class).retry(EventFilter.ALL);
 		assertThat(shop.database().sql("select count(distinct id) from relay_event").query(Integer.class).single())
 			.isEqualTo(retried)
 			.isEqualTo(shop.pending() / 2);

@@ -19,13 +19,14 @@ import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedSaga;
 import dev.idempotent.saga.engine.SagaAdministration.OperatedStep;
 import dev.idempotent.saga.engine.SagaAdministration.Page;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.NewSaga;
-import dev.idempotent.saga.engine.SagaStore.SagaOwner;
-import dev.idempotent.saga.engine.SagaStore.StatusChange;
-import dev.idempotent.saga.engine.SagaStore.StepKind;
-import dev.idempotent.saga.engine.SagaStore.StoredSaga;
-import dev.idempotent.saga.engine.SagaStore.StoredStep;
+import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.RecordedCall;
+import dev.idempotent.saga.store.SagaOwner;
+import dev.idempotent.saga.store.SagaStore.NewSaga;
+import dev.idempotent.saga.store.SagaStore.StatusChange;
+import dev.idempotent.saga.store.StepKind;
+import dev.idempotent.saga.store.StoredSaga;
+import dev.idempotent.saga.store.StoredStep;
 import dev.idempotent.testing.ConcurrentRuns;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -749,7 +750,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 
 	@Test
 	void keepsACallOfUnknownOutcomeUntilItIsKnownOrAnOperatorRetries() {
-		String call = "c".repeat(300);
+		RecordedCall call = new RecordedCall.Made("c".repeat(300));
 		JournalEntry acting = SagaSamples.acting("hold", 1);
 		this.store.insert(this.saga, List.of(acting, SagaSamples.acting("charge", 2)));
 		assertThat(this.store.release(this.owner,

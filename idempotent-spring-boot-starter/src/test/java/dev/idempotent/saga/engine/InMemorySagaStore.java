@@ -18,10 +18,11 @@ import dev.idempotent.saga.SignalResult;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.engine.InMemorySagaRows.InMemorySaga;
 import dev.idempotent.saga.engine.InMemorySagaRows.InMemorySignal;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.NewSaga;
-import dev.idempotent.saga.engine.SagaStore.SagaOwner;
-import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.SagaOwner;
+import dev.idempotent.saga.store.SagaStore;
+import dev.idempotent.saga.store.SagaStore.NewSaga;
+import dev.idempotent.saga.store.StoredSaga;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,10 +6,10 @@ import java.time.Duration;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.engine.SagaStore.JournalEntry;
-import dev.idempotent.saga.engine.SagaStore.NewSaga;
-import dev.idempotent.saga.engine.SagaStore.SagaOwner;
-import dev.idempotent.saga.engine.SagaStore.StepKind;
+import dev.idempotent.saga.store.JournalEntry;
+import dev.idempotent.saga.store.SagaOwner;
+import dev.idempotent.saga.store.SagaStore.NewSaga;
+import dev.idempotent.saga.store.StepKind;
 
 /**
  * Sagas and entries for the contract of their store.

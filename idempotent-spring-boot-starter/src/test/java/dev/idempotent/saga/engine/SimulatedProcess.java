@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.saga.SagaObserver;
+import dev.idempotent.saga.store.SagaStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;

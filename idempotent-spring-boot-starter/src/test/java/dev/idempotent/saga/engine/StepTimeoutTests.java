@@ -20,7 +20,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaStep;
-import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.saga.store.StoredSaga;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

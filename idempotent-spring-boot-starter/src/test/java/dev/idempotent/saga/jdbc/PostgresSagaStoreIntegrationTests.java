@@ -8,7 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.engine.SagaSamples;
-import dev.idempotent.saga.engine.SagaStore;
+import dev.idempotent.saga.store.SagaStore;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.transaction.OwnTransactions;
 import org.junit.jupiter.api.BeforeAll;

@@ -3,8 +3,8 @@ package dev.idempotent.saga.jdbc;
 import java.util.concurrent.CompletableFuture;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.saga.engine.SagaStore.Cancellation;
-import dev.idempotent.saga.engine.SagaStore.SignalReceipt;
+import dev.idempotent.saga.store.SagaStore.Cancellation;
+import dev.idempotent.saga.store.SagaStore.SignalReceipt;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
