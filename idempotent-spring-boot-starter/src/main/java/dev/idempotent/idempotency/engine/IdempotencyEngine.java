@@ -121,14 +121,12 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 */
 	public TransactionalClaimant claimant(Operation operation, RunIdentity identity, Duration lease,
 			IdempotencyTransactions transactions) {
-		Roots roots = identity.byFingerprint() ? (run) -> rootsIn(transactions.store()).of(run) : null;
+		Roots roots = identity.byFingerprint() ? (run) -> new DerivationRoots(
+				new ObservedStore(transactions.store(), this.observers, this.databaseOutage))
+			.of(run) : null;
 		LeasedKey front = new LeasedKey(request(operation, identity, lease, roots), false, this.leases, this.running);
 		return new TransactionalClaimant(operation, this.observers, this.envelope, front, this.running,
 				observed(transactions));
-	}
-
-	private DerivationRoots rootsIn(IdempotencyStore records) {
-		return new DerivationRoots(new ObservedStore(records, OnStoreFailure.REJECT, this.observers));
 	}
 
 	/**
