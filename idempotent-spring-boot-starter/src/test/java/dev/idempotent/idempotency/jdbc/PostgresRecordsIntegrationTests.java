@@ -221,7 +221,7 @@ class PostgresRecordsIntegrationTests {
 		}
 
 		/**
-		 * As that of a host that dies without a word.
+		 * As the transaction of a host does that has crashed.
 		 */
 		@Test
 		void areFreeIfTheTransactionOfTheirRunFallsSilent() throws SQLException {

@@ -140,7 +140,7 @@ class McpToolsTests {
 	}
 
 	/**
-	 * Spring AI adds the message of the root cause to that of an exception.
+	 * Spring AI adds the message of the root cause to the message of an exception.
 	 */
 	@Test
 	void tellsNothingButTheSentenceIfTheWorkOfAToolWasRefused() {
