@@ -140,7 +140,7 @@ class PostgresRecordsIntegrationTests {
 	}
 
 	@Nested
-	class RecordLocks extends AbstractRecordLocksTests {
+	class RecordLocks extends AbstractIdempotencyRecordsLocksTests {
 
 		private static RecordTable table;
 
@@ -278,7 +278,7 @@ class PostgresRecordsIntegrationTests {
 	}
 
 	@Nested
-	class Statements extends AbstractRecordStatementsTests {
+	class Statements extends AbstractIdempotencyRecordsStatementsTests {
 
 		private static RecordTable table;
 
