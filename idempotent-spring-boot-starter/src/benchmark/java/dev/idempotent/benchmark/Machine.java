@@ -154,7 +154,7 @@ public final class Machine {
 			String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
 			long id = Long.parseLong(process.getFileName().toString());
 			parents.put(id, Long.valueOf(fields[1]));
-			// Its own time and that of its children that have ended
+			// Its own time and the time of its children that have ended
 			ticks.put(id, Stream.of(fields).skip(11).limit(4).mapToLong(Long::parseLong).sum());
 		}
 		catch (IOException ex) {

@@ -30,7 +30,7 @@ import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.init.ScriptException;
 
 /**
- * Creates missing tables from the script of a promise for the database.
+ * Creates missing tables from the script of a feature for the database.
  */
 public final class TableScript extends DataSourceScriptDatabaseInitializer {
 
@@ -47,7 +47,7 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 
 	private final DatabaseInitializationMode mode;
 
-	private final String promise;
+	private final String feature;
 
 	private final UnaryOperator<String> names;
 
@@ -57,16 +57,16 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 	 * Creates an initializer.
 	 * @param dataSource the database
 	 * @param mode when to create the tables
-	 * @param promise the name of the script
+	 * @param feature {@code idempotency}, {@code outbox} or {@code saga}
 	 * @param names puts the configured names of the tables into a script
 	 * @param unsupported creates the exception for a database without a script, from its
 	 * product name
 	 */
-	public TableScript(DataSource dataSource, DatabaseInitializationMode mode, String promise,
+	public TableScript(DataSource dataSource, DatabaseInitializationMode mode, String feature,
 			UnaryOperator<String> names, Function<String, RuntimeException> unsupported) {
-		super(dataSource, settings(mode, promise));
+		super(dataSource, settings(mode, feature));
 		this.mode = mode;
-		this.promise = promise;
+		this.feature = feature;
 		this.names = names;
 		this.unsupported = unsupported;
 	}
@@ -89,11 +89,11 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 			.replaceAll((found) -> ((found.group(2) != null) ? unqualified : name) + found.group(1));
 	}
 
-	private static DatabaseInitializationSettings settings(DatabaseInitializationMode mode, String promise) {
+	private static DatabaseInitializationSettings settings(DatabaseInitializationMode mode, String feature) {
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
 		settings.setMode(mode);
 		// A placeholder: the script depends on the database, which is not known yet.
-		settings.setSchemaLocations(List.of("classpath:" + Database.script("h2", promise)));
+		settings.setSchemaLocations(List.of("classpath:" + Database.script("h2", feature)));
 		return settings;
 	}
 
@@ -102,7 +102,7 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 		String product = productName();
 		DatabaseDriver driver = DatabaseDriver.fromProductName(product);
 		String database = (driver == DatabaseDriver.MARIADB) ? DatabaseDriver.MYSQL.getId() : driver.getId();
-		Resource script = new ClassPathResource(Database.script(database, this.promise));
+		Resource script = new ClassPathResource(Database.script(database, this.feature));
 		if (script.exists()) {
 			runRepeatedly(named(script), script.getDescription());
 		}
@@ -163,7 +163,7 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 				"The tables of the script %s could not be created: %s".formatted(script, failure.getMessage()),
 				"Create the schema that the names of the tables or the connection state, allow its user to create "
 						+ "tables, or create the tables yourself and set idempotent."
-						+ (this.promise.equals("idempotency") ? "jdbc" : this.promise) + ".initialize-schema=never.",
+						+ (this.feature.equals("idempotency") ? "jdbc" : this.feature) + ".initialize-schema=never.",
 				cause);
 	}
 

@@ -28,7 +28,7 @@ public record ToolRefusal(Reason reason, String operation, @Nullable Duration re
 				+ "result, and do not change its arguments or its key."),
 
 		/**
-		 * The key, or that of a method that the tool calls, was used for a call with
+		 * The key, or the key of a method that the tool calls, was used for a call with
 		 * other arguments.
 		 */
 		OTHER_ARGUMENTS("This call was not completed, because its idempotency key, or that of a part of it, belongs to "

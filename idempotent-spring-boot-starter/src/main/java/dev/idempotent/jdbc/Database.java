@@ -114,24 +114,24 @@ public enum Database {
 	}
 
 	/**
-	 * The script that creates the tables of a promise.
+	 * The script that creates the tables of a feature.
 	 * @param database the name of a database, in lower case
-	 * @param promise {@code idempotency}, {@code outbox} or {@code saga}
+	 * @param feature {@code idempotency}, {@code outbox} or {@code saga}
 	 * @return its place on the class path
 	 */
-	public static String script(String database, String promise) {
-		return "dev/idempotent/schema/" + database + "/" + promise + ".sql";
+	public static String script(String database, String feature) {
+		return "dev/idempotent/schema/" + database + "/" + feature + ".sql";
 	}
 
 	/**
-	 * How to create the tables of a promise.
+	 * How to create the tables of a feature.
 	 * @param database the name of a database, in lower case
-	 * @param promise {@code idempotency}, {@code outbox} or {@code saga}
+	 * @param feature {@code idempotency}, {@code outbox} or {@code saga}
 	 * @param prefix the prefix of the properties of the tables
 	 * @return a sentence without a full stop
 	 */
-	public static String howToCreateTables(String database, String promise, String prefix) {
-		return "Run the script " + script(database, promise) + " of the jar with the names of " + prefix + ".*, or set "
+	public static String howToCreateTables(String database, String feature, String prefix) {
+		return "Run the script " + script(database, feature) + " of the jar with the names of " + prefix + ".*, or set "
 				+ prefix + ".initialize-schema=always";
 	}
 

@@ -21,7 +21,8 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /**
- * What all promises require of the application's database, checked at the start.
+ * What all features of the library require of the application's database, checked at the
+ * start.
  */
 public final class DatabaseRequirements {
 

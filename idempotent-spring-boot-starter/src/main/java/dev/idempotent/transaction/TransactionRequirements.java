@@ -22,8 +22,8 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
- * What all promises require of the application's transaction manager, checked at the
- * start.
+ * What all features of the library require of the application's transaction manager,
+ * checked at the start.
  */
 public final class TransactionRequirements {
 
@@ -31,7 +31,7 @@ public final class TransactionRequirements {
 	}
 
 	/**
-	 * Finds the transaction manager of a promise.
+	 * Finds the transaction manager of a feature.
 	 * @param beans contains the managers
 	 * @param name the name of its bean, or {@code null} for the only or primary one
 	 * @param reason why one is required: a clause

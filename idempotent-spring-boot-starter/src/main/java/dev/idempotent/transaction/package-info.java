@@ -1,6 +1,6 @@
 /**
  * The one place that knows whether a transaction of the application has committed. The
- * promises participate in {@link dev.idempotent.transaction.ObservedTransaction}s and are
+ * features participate in {@link dev.idempotent.transaction.ObservedTransaction}s and are
  * told of their {@link dev.idempotent.transaction.End}.
  */
 @NullMarked

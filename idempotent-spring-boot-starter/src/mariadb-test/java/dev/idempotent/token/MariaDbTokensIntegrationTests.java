@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Tokens under {@code Guarantee.TRANSACTION} on MariaDB, without Redis.
  */
-class MariaDbTokensIntegrationTests extends AbstractTokenTests {
+class MariaDbTokensIntegrationTests extends AbstractOneTimeTokensTests {
 
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();

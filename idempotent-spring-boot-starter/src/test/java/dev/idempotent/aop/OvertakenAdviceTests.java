@@ -22,8 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Advice of the application that has come inside that of {@code Guarantee.TRANSACTION}: a
- * failure that it hides commits nothing.
+ * Advice of the application that has come inside the advice of
+ * {@code Guarantee.TRANSACTION}: a failure that it hides commits nothing.
  */
 class OvertakenAdviceTests {
 

@@ -197,7 +197,7 @@ final class PlacementApplication {
 		 * What a run has seen.
 		 *
 		 * @param transaction whether one was active
-		 * @param name that of the transaction
+		 * @param name the name of the transaction
 		 * @param records how many its own connection saw
 		 * @param committedRecords how many others saw
 		 * @param thread where it ran

@@ -229,7 +229,7 @@ class PlacementTests {
 	 *
 	 * @param name what a reader calls it
 	 * @param configurations the bean, and what else the application has
-	 * @param properties those of the application
+	 * @param properties the properties of the application
 	 * @param shop finds the bean
 	 * @param transactional whether its methods are {@code @Transactional} themselves
 	 */

@@ -12,8 +12,8 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class Ports {
 
 	/**
-	 * These and those of a Redis Cluster's bus, 10,000 higher, are below what systems
-	 * give to outgoing connections.
+	 * These ports and the ports of a Redis Cluster's bus, 10,000 higher, are below what
+	 * systems give to outgoing connections.
 	 */
 	static final int FIRST = 10_000;
 

@@ -14,7 +14,7 @@ interface PostgresServer extends AutoCloseable {
 
 	/**
 	 * Starts a server.
-	 * @param settings that differ from those of other tests, as {@code name=value}
+	 * @param settings that other tests do not have, as {@code name=value}
 	 */
 	static PostgresServer started(List<String> settings) {
 		PostgresServer server = TestServices.inContainer(Container.IMAGE) ? new Container(settings)

@@ -87,7 +87,7 @@ class TokenInstancesIntegrationTests {
 	}
 
 	/**
-	 * The path without the host, which is that of the instance.
+	 * The path without the host, which differs by instance.
 	 */
 	private static String location(CompletableFuture<HttpResponse<byte[]>> response) {
 		return URI.create(response.join().headers().firstValue("Location").orElseThrow()).getPath();

@@ -16,7 +16,7 @@ class TokensIntegrationTests {
 	 * Under {@code Guarantee.LEASE}, with their keys in Redis, on Jetty.
 	 */
 	@Nested
-	class LeaseTests extends AbstractTokenTests {
+	class LeaseTests extends AbstractOneTimeTokensTests {
 
 		@Override
 		List<String> properties() {
@@ -29,7 +29,7 @@ class TokensIntegrationTests {
 	 * Under {@code Guarantee.TRANSACTION}, with Redis in front.
 	 */
 	@Nested
-	class PostgresTests extends AbstractTokenTests {
+	class PostgresTests extends AbstractOneTimeTokensTests {
 
 		@Override
 		List<String> properties() {
@@ -46,7 +46,7 @@ class TokensIntegrationTests {
 	 */
 	@Nested
 	@Tag("long")
-	class H2Tests extends AbstractTokenTests {
+	class H2Tests extends AbstractOneTimeTokensTests {
 
 		@Override
 		List<String> properties() {

@@ -127,7 +127,7 @@ final class ObservedDatabase implements AutoCloseable {
 
 	/**
 	 * Ends the session of the last commit, and its connection.
-	 * @param number that of the session
+	 * @param number the number of the session
 	 */
 	void disconnect(long number) {
 		AtomicReference<Connection> session = Objects.requireNonNull(this.last.getAndSet(null));

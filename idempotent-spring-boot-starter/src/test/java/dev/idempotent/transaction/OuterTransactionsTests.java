@@ -64,8 +64,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Keys, sagas and guarded transitions join a transaction only if its end is that of which
- * synchronizations are told.
+ * Keys, sagas and guarded transitions join a transaction only if its end is the one that
+ * synchronizations are told of.
  */
 class OuterTransactionsTests {
 
@@ -447,7 +447,7 @@ class OuterTransactionsTests {
 	}
 
 	/**
-	 * As that of a message broker whose transactions have synchronizations.
+	 * As the manager of a message broker whose transactions have synchronizations.
 	 */
 	static class Broker extends AbstractPlatformTransactionManager {
 

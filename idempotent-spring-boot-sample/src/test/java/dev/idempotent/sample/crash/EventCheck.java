@@ -86,8 +86,8 @@ final class EventCheck {
 	}
 
 	/**
-	 * Every field of an event is the same in all its entries, not those of the standard
-	 * alone.
+	 * Every field of an event is the same in all its entries, also a field that the
+	 * standard does not define.
 	 */
 	private void findAltered() {
 		Map<String, Entry> firsts = new HashMap<>();

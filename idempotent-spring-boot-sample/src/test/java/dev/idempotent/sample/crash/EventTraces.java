@@ -33,7 +33,7 @@ record EventTraces(Set<Fact> due, Set<Fact> committed, List<Entry> entries, List
 	 * An entry of the stream.
 	 *
 	 * @param id its own
-	 * @param fields those of the event
+	 * @param fields the fields of the event
 	 */
 	record Entry(String id, Map<String, String> fields) {
 

@@ -81,7 +81,7 @@ class FormVisitor implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the address of the page, without that of the server.
+	 * Returns the address of the page, without the address of the server.
 	 */
 	String path() {
 		return page().getUrl().toString().replace(this.root, "");

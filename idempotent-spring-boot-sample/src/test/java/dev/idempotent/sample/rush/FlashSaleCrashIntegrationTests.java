@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Sales on three instances, while Redis, PostgreSQL and the instances crash. The system
  * property {@code flash-sale.users} is the number of users of a sale,
- * {@code flash-sale.stock} that of units, and {@code flash-sale.topology} is
+ * {@code flash-sale.stock} the number of units, and {@code flash-sale.topology} is
  * {@code single} or {@code sentinel}. A sale begins until {@code crash.duration} is over.
  */
 @Tag("long")

@@ -23,7 +23,7 @@ record Comparison(String name, List<String> ours, List<String> others, Figure fi
 	}
 
 	/**
-	 * The processor time of application and servers, the others' divided by that of ours.
+	 * The processor time of application and servers, the others' divided by ours.
 	 */
 	static Comparison ofProcessorTimes(String name, String ours, String other) {
 		return new Comparison(name, List.of(ours), List.of(other),
@@ -31,7 +31,7 @@ record Comparison(String name, List<String> ours, List<String> others, Figure fi
 	}
 
 	/**
-	 * The processor time of the applications, the others' divided by that of ours.
+	 * The processor time of the applications, the others' divided by ours.
 	 */
 	static Comparison ofApplicationTimes(String name, List<String> ours, List<String> others) {
 		return new Comparison(name, ours, others,

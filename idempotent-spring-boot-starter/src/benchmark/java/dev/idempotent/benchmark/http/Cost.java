@@ -27,7 +27,7 @@ record Cost(LoadResult result, Usage usage) {
 	}
 
 	/**
-	 * The processor time of application and servers, without that of the clients.
+	 * The processor time of application and servers, without the clients.
 	 */
 	double micros() {
 		return applicationMicros() + redisMicros() + postgresMicros();
@@ -42,7 +42,8 @@ record Cost(LoadResult result, Usage usage) {
 	}
 
 	/**
-	 * With one client, each call to Redis is one read; the last is that of the benchmark.
+	 * With one client, each call to Redis is one read; the benchmark itself makes the last
+	 * call.
 	 */
 	double redisRoundTrips() {
 		return each((double) this.usage.redisReads() - 1);

@@ -77,7 +77,7 @@ final class Recipes {
 
 	/**
 	 * Chosen contenders that are compared with each other, and run at the same time:
-	 * those of all groups at once would compile and wait beside each other.
+	 * contenders of all groups at once would compile and wait beside each other.
 	 */
 	static List<List<String>> groups(List<String> chosen) {
 		return Stream

@@ -125,7 +125,7 @@ final class KafkaOutbox implements Contender {
 	}
 
 	/**
-	 * Sends records like those of events, with a flush after 500.
+	 * Sends records like the records of events, with a flush after 500.
 	 */
 	Throughput sendBare(int count) {
 		Map<String, Object> settings = Map.of("bootstrap.servers", this.kafka.addresses(), "acks", "all",

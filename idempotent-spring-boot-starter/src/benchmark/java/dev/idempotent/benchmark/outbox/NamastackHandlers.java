@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Import;
 /**
  * The handlers of namastack-outbox, JDBC. The pages "Polling Strategies" and "Processing
  * Chain" of its reference offer batch size, pause between polls, threads and the removal
- * of completed records; the values are those of {@link NamastackOutbox}.
+ * of completed records; the values are the same as in {@link NamastackOutbox}.
  */
 final class NamastackHandlers extends HandlerContender {
 

@@ -14,7 +14,7 @@ import dev.idempotent.benchmark.Throughput;
 /**
  * Ordered events at a constant rate, in the shape of the performance test that namastack
  * publishes: a hundred events in a transaction, ten of each key. Theirs inserts the rows
- * by itself and has a handler without work; here the transaction is that of an order, the
+ * by itself and has a handler without work; here the transaction stores an order, the
  * events are appended through the contender, and they end in its stream.
  */
 final class SustainedScenario implements Scenario {
@@ -25,7 +25,7 @@ final class SustainedScenario implements Scenario {
 
 	/**
 	 * A rate is sustained if producer and delivery reach this share of it, and the
-	 * backlog stays below that of namastack's test.
+	 * backlog stays below the backlog of namastack's test.
 	 */
 	private static final double REACHED = 0.95;
 

@@ -7,7 +7,6 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.Durations;
@@ -172,17 +171,7 @@ public record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Null
 
 		private static final DataSize MOST = DataSize.ofMegabytes(512);
 
-		/**
-		 * A token in RFC 9110.
-		 */
-		private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
-
 		Web {
-			if (!TOKEN.matcher(header).matches()) {
-				throw new IdempotentConfigurationException(
-						"idempotent.web.header is '%s', which is not a valid header name.".formatted(header),
-						"Set it to the name of the header that carries the key, or omit it.");
-			}
 			requireDuration("idempotent.web.wait-timeout", waitTimeout);
 			requireInMemory("idempotent.web.max-request-body", maxRequestBody);
 			requireInMemory("idempotent.web.max-response-body", maxResponseBody);

@@ -47,7 +47,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 
 	private final ObservedStore store;
 
-	private final OutageLog databaseOutage = MeteredTransactions.log();
+	private final OutageLog databaseOutage = OperationTransactions.log();
 
 	private final ClaimScheduler scheduler;
 
@@ -265,8 +265,8 @@ public final class IdempotencyEngine implements AutoCloseable {
 		this.scheduler.close();
 	}
 
-	private MeteredTransactions observed(IdempotencyTransactions transactions) {
-		return new MeteredTransactions(transactions, this.databaseOutage, this.observers);
+	private OperationTransactions observed(IdempotencyTransactions transactions) {
+		return new OperationTransactions(transactions, this.databaseOutage, this.observers);
 	}
 
 	private static String hostName() {

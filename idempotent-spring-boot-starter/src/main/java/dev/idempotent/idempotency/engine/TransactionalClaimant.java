@@ -28,7 +28,7 @@ public final class TransactionalClaimant extends Claimant {
 
 	private final InFlightKeys running;
 
-	private final MeteredTransactions transactions;
+	private final OperationTransactions transactions;
 
 	/**
 	 * The claim in the store in front of the database.
@@ -58,7 +58,7 @@ public final class TransactionalClaimant extends Claimant {
 	private @Nullable String epoch;
 
 	TransactionalClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope, LeasedKey front,
-			InFlightKeys running, MeteredTransactions transactions) {
+			InFlightKeys running, OperationTransactions transactions) {
 		super(operation, observer, envelope);
 		this.front = front;
 		this.running = running;

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import jakarta.servlet.http.HttpServletRequest;
@@ -38,8 +37,6 @@ record ComparedHeaders(List<String> included) {
 			"traceparent", "tracestate", "baggage", "b3", "x-request-id", "forwarded", "via", "x-forwarded-for",
 			"connection", "content-length", "transfer-encoding", "expect");
 
-	private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
-
 	/**
 	 * Includes headers.
 	 * @param keyHeader the header of the key
@@ -51,7 +48,7 @@ record ComparedHeaders(List<String> included) {
 		Set<String> included = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
 		for (String each : names) {
 			String name = each.toLowerCase(Locale.ROOT);
-			if (!TOKEN.matcher(each).matches()) {
+			if (!HeaderNames.isValid(each)) {
 				throw new IllegalArgumentException("an entry is not the name of a header");
 			}
 			if (PER_ATTEMPT.contains(name) || name.equalsIgnoreCase(keyHeader)

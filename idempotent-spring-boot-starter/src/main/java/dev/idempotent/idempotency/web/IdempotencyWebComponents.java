@@ -7,6 +7,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.function.Function;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.aop.AdvisorBeanPostProcessor;
 import dev.idempotent.aop.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.idempotency.Guarantee;
@@ -36,10 +37,15 @@ public final class IdempotencyWebComponents {
 	/**
 	 * Checks the settings before any component is created.
 	 * @param settings the settings
-	 * @throws dev.idempotent.IdempotentConfigurationException if a required request, a
-	 * stored status, a header or the base URI of the problems is malformed
+	 * @throws IdempotentConfigurationException if a required request, a stored status, a
+	 * header or the base URI of the problems is malformed
 	 */
 	public static void check(IdempotencyWebSettings settings) {
+		if (!HeaderNames.isValid(settings.header())) {
+			throw new IdempotentConfigurationException(
+					"idempotent.web.header is '%s', which is not a valid header name.".formatted(settings.header()),
+					"Set it to the name of the header that carries the key, or omit it.");
+		}
 		settings.requiredFor().forEach(IdempotentOperations.Rule::parse);
 		ResponsePolicy unused = new ResponsePolicy(settings);
 	}

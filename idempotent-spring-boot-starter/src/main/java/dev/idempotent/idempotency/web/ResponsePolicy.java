@@ -49,11 +49,6 @@ final class ResponsePolicy {
 
 	private static final Pattern RANGE = Pattern.compile("([1-4][0-9]{2})(?:\\s*-\\s*([1-4][0-9]{2}))?");
 
-	/**
-	 * A token in RFC 9110.
-	 */
-	private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
-
 	private final IdempotencyWebSettings settings;
 
 	private final BitSet storedStatuses = new BitSet(FIRST_ERROR);
@@ -271,7 +266,7 @@ final class ResponsePolicy {
 
 	private static Set<String> names(String property, List<String> names) {
 		return names.stream().map(String::strip).peek((name) -> {
-			if (!TOKEN.matcher(name).matches()) {
+			if (!HeaderNames.isValid(name)) {
 				throw new IdempotentConfigurationException(property + " has a name that is not valid.",
 						"List names of response headers, such as Location, X-Order-Id.");
 			}

@@ -44,7 +44,10 @@ final class HandlerTransactions {
 			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER,
 			TransactionDefinition.PROPAGATION_NESTED);
 
-	private static final String OVERTAKEN = "Another instance has claimed the event";
+	/**
+	 * Why an event is not handled that has another claim.
+	 */
+	static final String OVERTAKEN = "Another instance has claimed the event";
 
 	private final PlatformTransactionManager manager;
 

@@ -50,7 +50,7 @@ final class OutboxHandlerMethod implements EventHandler {
 
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
-	private static final Outcome OVERTAKEN = new Outcome.Unavailable("Another instance has claimed the event");
+	private static final Outcome OVERTAKEN = new Outcome.Unavailable(HandlerTransactions.OVERTAKEN);
 
 	private final String name;
 

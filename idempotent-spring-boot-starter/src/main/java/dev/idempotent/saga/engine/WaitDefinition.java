@@ -52,10 +52,6 @@ abstract class WaitDefinition<R extends @Nullable Object> implements SagaWait<R>
 		return (R) read(ended, this.type);
 	}
 
-	String name() {
-		return this.name;
-	}
-
 	/**
 	 * Waits, or returns what is recorded.
 	 * @return the entry, which is refused if the signal did not arrive in time

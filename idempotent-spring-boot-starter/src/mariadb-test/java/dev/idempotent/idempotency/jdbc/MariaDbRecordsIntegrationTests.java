@@ -94,7 +94,7 @@ class MariaDbRecordsIntegrationTests {
 	}
 
 	@Nested
-	class StatementsTests extends AbstractRecordStatementsTests {
+	class StatementsTests extends AbstractIdempotencyRecordsStatementsTests {
 
 		@Override
 		RecordTable table() {
@@ -141,7 +141,7 @@ class MariaDbRecordsIntegrationTests {
 	}
 
 	@Nested
-	class RecordLocksTests extends AbstractRecordLocksTests {
+	class RecordLocksTests extends AbstractIdempotencyRecordsLocksTests {
 
 		@Override
 		RecordTable table() {

@@ -68,7 +68,7 @@ class H2RecordsTests {
 	}
 
 	@Nested
-	class RecordLocks extends AbstractRecordLocksTests {
+	class RecordLocks extends AbstractIdempotencyRecordsLocksTests {
 
 		private static final Duration DEFAULT = Duration.ofSeconds(2);
 
@@ -122,7 +122,7 @@ class H2RecordsTests {
 	}
 
 	@Nested
-	class Statements extends AbstractRecordStatementsTests {
+	class Statements extends AbstractIdempotencyRecordsStatementsTests {
 
 		private static RecordTable table;
 

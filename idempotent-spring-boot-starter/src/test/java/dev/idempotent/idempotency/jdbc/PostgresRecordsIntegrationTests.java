@@ -140,7 +140,7 @@ class PostgresRecordsIntegrationTests {
 	}
 
 	@Nested
-	class RecordLocks extends AbstractRecordLocksTests {
+	class RecordLocks extends AbstractIdempotencyRecordsLocksTests {
 
 		private static RecordTable table;
 
@@ -221,7 +221,7 @@ class PostgresRecordsIntegrationTests {
 		}
 
 		/**
-		 * As that of a host that dies without a word.
+		 * As the transaction of a host does that has crashed.
 		 */
 		@Test
 		void areFreeIfTheTransactionOfTheirRunFallsSilent() throws SQLException {
@@ -278,7 +278,7 @@ class PostgresRecordsIntegrationTests {
 	}
 
 	@Nested
-	class Statements extends AbstractRecordStatementsTests {
+	class Statements extends AbstractIdempotencyRecordsStatementsTests {
 
 		private static RecordTable table;
 

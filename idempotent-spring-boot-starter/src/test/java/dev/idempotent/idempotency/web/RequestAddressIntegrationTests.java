@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Addresses that clients send requests to: a host and a prefix, as gateways forward them,
- * or those of an instance.
+ * or the address of an instance.
  */
 class RequestAddressIntegrationTests {
 

@@ -43,7 +43,7 @@ interface EventBroker extends AutoCloseable {
 	void resume();
 
 	/**
-	 * Reads all events, in the order in which consumers get those of one key.
+	 * Reads all events, in the order in which consumers get the events of one key.
 	 */
 	List<PublishedEvent> read();
 

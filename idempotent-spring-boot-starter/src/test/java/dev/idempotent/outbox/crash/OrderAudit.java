@@ -31,7 +31,7 @@ final class OrderAudit {
 	}
 
 	/**
-	 * Finds lost, altered and disordered events, and those of transactions that were
+	 * Finds lost, altered and disordered events, and events of transactions that were
 	 * rolled back.
 	 * @param recorded the committed events by id
 	 * @param published all events of the broker

@@ -104,7 +104,7 @@ enum PlantedFault {
 			}
 
 			/**
-			 * Lets other transactions have rows between those of this one.
+			 * Lets other transactions have rows between the rows of this one.
 			 */
 			private Row appendOne(NewEvent event) {
 				Row row = collide(super.append(List.of(event)).get(0));

@@ -135,7 +135,7 @@ class HandlerMistakesTests {
 	}
 
 	/**
-	 * Each connection would be that of a transaction whose work may need a second one.
+	 * Each connection would belong to a transaction whose work may need a second one.
 	 */
 	@Test
 	@ExtendWith(OutputCaptureExtension.class)

@@ -518,7 +518,7 @@ abstract class AbstractEventTableTests extends EventTableSteps {
 	}
 
 	/**
-	 * Neither failed events nor those of paused topics are late.
+	 * Neither failed events nor events of paused topics are late.
 	 */
 	@Test
 	void knowsTheAgeOfTheOldestEventThatCouldBeDelivered() {

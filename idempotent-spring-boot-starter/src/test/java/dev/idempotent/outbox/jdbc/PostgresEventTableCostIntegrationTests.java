@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The cost of the steps of {@link EventTable} on PostgreSQL. With one connection, so that
- * a step that needs a second one fails, and the statistics are those of the test.
+ * a step that needs a second one fails, and the statistics are of the test alone.
  */
 class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 

@@ -87,7 +87,7 @@ class PostgresEventTableIntegrationTests extends AbstractEventTableTests {
 	}
 
 	/**
-	 * As that of a host that dies without a word.
+	 * As the transaction of a host does that has crashed.
 	 */
 	@Test
 	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)

@@ -20,7 +20,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * What rows cost that are not to be delivered: deleted ones that a snapshot keeps, and
- * those of a paused topic. Counts the pages and rows that PostgreSQL has read.
+ * rows of a paused topic. Counts the pages and rows that PostgreSQL has read.
  */
 class DeletedAndPausedRowsIntegrationTests {
 

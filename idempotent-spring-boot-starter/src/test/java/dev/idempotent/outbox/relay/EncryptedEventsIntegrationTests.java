@@ -157,7 +157,7 @@ class EncryptedEventsIntegrationTests {
 	}
 
 	/**
-	 * A claim ends at the stored size of a batch, which is more than that of the
+	 * A claim ends at the stored size of a batch, which is more than the size of the
 	 * payloads.
 	 */
 	@Test

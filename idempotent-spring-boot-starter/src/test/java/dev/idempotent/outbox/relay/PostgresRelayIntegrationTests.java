@@ -75,7 +75,7 @@ class PostgresRelayIntegrationTests extends AbstractRelayTests {
 	}
 
 	/**
-	 * Lets the table's first ids be those of dead events.
+	 * Lets dead events have the table's first ids.
 	 */
 	private static void becomeDead(Shop shop, Runnable appends) {
 		shop.database().sql("truncate relay_event restart identity").update();

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The journal of sagas in its simplest form: the model for other stores, and the store of
- * tests without a database. Its transactions are those of the thread, of any transaction
- * manager that supports synchronization.
+ * tests without a database. Works in the transactions of the thread, by any manager that
+ * supports synchronization.
  */
 public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 

@@ -40,8 +40,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the failure of a commit proves if the manager reports a rollback, as that of JPA
- * does when the connection has ended.
+ * What the failure of a commit proves if the manager reports a rollback, as the one of
+ * JPA does when the connection has ended.
  */
 class TransactionalStepTests {
 

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link JdbcSagaStore} on H2, whose lock timeout is that of the connection.
+ * Tests for {@link JdbcSagaStore} on H2, which has one lock timeout per connection.
  */
 class H2SagaStoreTests extends AbstractJdbcSagaStoreTests {
 

@@ -124,7 +124,7 @@ class PostgresSagaStoreIntegrationTests extends AbstractJdbcSagaStoreTests {
 	}
 
 	/**
-	 * As that of a host that dies without a word.
+	 * As the transaction of a host does that has crashed.
 	 */
 	@Test
 	@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)

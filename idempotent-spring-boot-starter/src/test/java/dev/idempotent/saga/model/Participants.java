@@ -91,7 +91,7 @@ final class Participants {
 		return stored == Stored.DONE;
 	}
 
-	/** Counts an undo, and notes one before that of a later step. */
+	/** Counts an undo, and notes one before the undo of a later step. */
 	void undone(State next, int step) {
 		next.add(Step.UNDONE, step);
 		for (int later = step + 1; later < this.scenario.steps().size(); later++) {

@@ -37,7 +37,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A replay has the headers of the handler and those of the filters, each once.
+ * A replay has the headers of the handler and of the filters, each once.
  */
 class ReplayedHeadersIntegrationTests extends AbstractTomcatAndJettyTests {
 

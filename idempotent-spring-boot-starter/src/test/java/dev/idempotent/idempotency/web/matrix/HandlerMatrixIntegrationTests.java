@@ -48,7 +48,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Every kind of handler in every flavour of application, over real HTTP: the first answer
- * is that of the same application without this library, and a retry gets what
+ * is the answer of the same application without this library, and a retry gets what
  * docs/how-it-works.md says.
  */
 @Tag("long")
@@ -291,7 +291,7 @@ class HandlerMatrixIntegrationTests {
 			List<String> properties = new ArrayList<>(List.of(more));
 			properties.add(this.property);
 			properties.add(WebApplication.WITH_OPERATIONS);
-			// Else the port, which differs from that of the other application, is in
+			// Else the port, which is another one in the other application, is in
 			// Location.
 			properties.add("server.tomcat.use-relative-redirects=true");
 			// Handlers may still run after a time-out.

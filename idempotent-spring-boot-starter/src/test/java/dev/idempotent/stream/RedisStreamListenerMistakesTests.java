@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for mistakes in listeners, each of which stops the application.
  */
-class ListenerMistakesTests {
+class RedisStreamListenerMistakesTests {
 
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class,
@@ -52,7 +52,7 @@ class ListenerMistakesTests {
 	@Test
 	void includeAMethodThatTheProxyDoesNotDeclare() {
 		this.application.withBean("listener", Behind.class)
-			.withBean(BeanNameAutoProxyCreator.class, ListenerMistakesTests::proxies)
+			.withBean(BeanNameAutoProxyCreator.class, RedisStreamListenerMistakesTests::proxies)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(IdempotentConfigurationException.class)
 				.hasMessageContaining("is not declared by an interface of the bean's proxy"));

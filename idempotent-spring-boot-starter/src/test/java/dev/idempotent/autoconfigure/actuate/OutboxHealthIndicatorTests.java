@@ -31,7 +31,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for the health indicator of the outbox.
  */
-class OutboxHealthTests {
+class OutboxHealthIndicatorTests {
 
 	@Test
 	void isUpWhileEventsAreYoung() {

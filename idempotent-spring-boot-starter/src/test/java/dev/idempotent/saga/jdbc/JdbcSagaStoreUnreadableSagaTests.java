@@ -37,7 +37,7 @@ import static org.awaitility.Awaitility.await;
  * A saga that cannot be read does not keep an instance from running the others. It is
  * left to another instance, and halted.
  */
-class UnreadableSagaTests {
+class JdbcSagaStoreUnreadableSagaTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
 

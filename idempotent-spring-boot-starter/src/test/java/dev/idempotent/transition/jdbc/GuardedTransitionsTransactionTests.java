@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Moves and the transaction of their caller.
  */
-class GuardedTransactionTests {
+class GuardedTransitionsTransactionTests {
 
 	private final DataSource dataSource = database("transactions");
 
@@ -87,7 +87,7 @@ class GuardedTransactionTests {
 					@Override
 					public void afterCompletion(int status) {
 						assertThatExceptionOfType(IllegalTransactionStateException.class)
-							.isThrownBy(GuardedTransactionTests.this::move)
+							.isThrownBy(GuardedTransitionsTransactionTests.this::move)
 							.withMessageContaining("because the transaction has ended");
 					}
 				}));

@@ -33,7 +33,7 @@ import static org.awaitility.Awaitility.await;
  * What {@link IdempotencyRecords} promise to transactions that claim the same key.
  */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-abstract class AbstractRecordLocksTests {
+abstract class AbstractIdempotencyRecordsLocksTests {
 
 	static final Duration MINUTE = Duration.ofMinutes(1);
 

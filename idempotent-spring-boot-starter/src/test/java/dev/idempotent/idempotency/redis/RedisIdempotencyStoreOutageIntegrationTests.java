@@ -26,7 +26,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link RedisIdempotencyStore} on a server that comes and goes.
  */
-class RedisOutageIntegrationTests {
+class RedisIdempotencyStoreOutageIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(200);
 

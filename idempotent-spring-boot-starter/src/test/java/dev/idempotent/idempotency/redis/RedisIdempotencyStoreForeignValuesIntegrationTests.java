@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for {@link RedisIdempotencyStore} with keys that another application wrote.
  */
-class RedisForeignValuesIntegrationTests {
+class RedisIdempotencyStoreForeignValuesIntegrationTests {
 
 	private static final String PREFIX = "foreign:";
 

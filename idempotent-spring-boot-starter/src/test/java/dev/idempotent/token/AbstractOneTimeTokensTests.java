@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What the forms of an application with one-time tokens are answered.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class AbstractTokenTests {
+abstract class AbstractOneTimeTokensTests {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();

@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link IdempotencyOpenApiCustomizer} with the documents of springdoc.
  */
-class OpenApiDocumentTests {
+class IdempotencyOpenApiCustomizerTests {
 
 	private static final String LATEST = "openapi_3_1";
 

@@ -22,7 +22,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link RedisStreamPublisher} on a server and a network that come and go.
  */
-class RedisStreamOutageIntegrationTests {
+class RedisStreamPublisherOutageIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(2);
 

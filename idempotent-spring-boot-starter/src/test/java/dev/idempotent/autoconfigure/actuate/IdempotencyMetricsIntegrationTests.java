@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
-import dev.idempotent.autoconfigure.actuate.IdempotencyMetersIntegrationTests.MeteredApplication.Calls;
+import dev.idempotent.autoconfigure.actuate.IdempotencyMetricsIntegrationTests.MeteredApplication.Calls;
 import dev.idempotent.documentation.Page;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyObserver;
@@ -44,7 +44,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link IdempotencyMetrics} in an application on real servers.
  */
-class IdempotencyMetersIntegrationTests {
+class IdempotencyMetricsIntegrationTests {
 
 	private static final String PAGE = "docs/observability.md";
 
@@ -64,7 +64,7 @@ class IdempotencyMetersIntegrationTests {
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
 	static final RunningApplication application = RunningApplication
-		.of(IdempotencyMetersIntegrationTests::startApplication);
+		.of(IdempotencyMetricsIntegrationTests::startApplication);
 
 	@Test
 	void countRequestsUnderALease() {
@@ -150,7 +150,7 @@ class IdempotencyMetersIntegrationTests {
 		Map<String, String> meters = registry().getMeters()
 			.stream()
 			.filter((meter) -> isOurs(meter.getId()))
-			.collect(Collectors.toMap((meter) -> meter.getId().getName(), IdempotencyMetersIntegrationTests::describe,
+			.collect(Collectors.toMap((meter) -> meter.getId().getName(), IdempotencyMetricsIntegrationTests::describe,
 					(one, other) -> one, TreeMap::new));
 		assertThat(documented()).isEqualTo(meters);
 	}

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Started sagas do not wait for the end of their lease, whatever the threads do when they
  * are started.
  */
-class SagaWorkerQueueTests {
+class SagaWorkersQueueTests {
 
 	private final CountDownLatch ended = new CountDownLatch(3);
 

@@ -37,7 +37,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link IdempotencyHealthIndicator}.
  */
-class IdempotencyHealthIntegrationTests {
+class IdempotencyHealthIndicatorIntegrationTests {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();

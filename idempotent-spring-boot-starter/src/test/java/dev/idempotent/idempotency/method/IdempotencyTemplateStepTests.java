@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Tests for the steps of {@link IdempotencyTemplate}, and for their mistakes.
  */
-class StepTests {
+class IdempotencyTemplateStepTests {
 
 	private static final String CALL = "POST /charges";
 

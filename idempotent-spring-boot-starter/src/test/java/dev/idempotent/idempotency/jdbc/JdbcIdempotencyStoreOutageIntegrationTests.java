@@ -39,7 +39,7 @@ import static org.awaitility.Awaitility.await;
  * that fails.
  */
 @Timeout(180)
-class PostgresOutageIntegrationTests {
+class JdbcIdempotencyStoreOutageIntegrationTests {
 
 	private static final String TABLE = "outage_record";
 

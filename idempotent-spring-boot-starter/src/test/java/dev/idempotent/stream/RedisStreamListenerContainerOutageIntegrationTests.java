@@ -27,7 +27,7 @@ import static org.awaitility.Awaitility.await;
  * network.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class StreamOutageIntegrationTests {
+class RedisStreamListenerContainerOutageIntegrationTests {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
@@ -124,7 +124,7 @@ class StreamOutageIntegrationTests {
 		this.stream.add("second");
 		CountDownLatch stopped = new CountDownLatch(1);
 		this.instance.getBean(RedisStreamListenerContainer.class).stop(stopped::countDown);
-		await().until(StreamOutageIntegrationTests::isStopWaiting);
+		await().until(RedisStreamListenerContainerOutageIntegrationTests::isStopWaiting);
 		network.resume();
 		await().until(() -> stopped.getCount() == 0);
 		assertThat(this.calls.ids()).doesNotContain("second");

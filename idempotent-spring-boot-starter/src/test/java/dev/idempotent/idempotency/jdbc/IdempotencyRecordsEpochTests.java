@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the epoch of the database that {@link IdempotencyRecords} keep.
  */
-class DatabaseEpochTests {
+class IdempotencyRecordsEpochTests {
 
 	private final IdempotencyRecords epoch = new IdempotencyRecords("idempotency_key");
 

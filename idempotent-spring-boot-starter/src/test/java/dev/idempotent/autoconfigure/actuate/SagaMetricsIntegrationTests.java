@@ -41,7 +41,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for the meters of sagas, read over HTTP, in an application whose sagas are in
  * PostgreSQL.
  */
-class SagaMetersIntegrationTests {
+class SagaMetricsIntegrationTests {
 
 	private static final String PAGE = "docs/observability.md";
 
@@ -55,7 +55,7 @@ class SagaMetersIntegrationTests {
 
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
-	static final RunningApplication application = RunningApplication.of(SagaMetersIntegrationTests::start)
+	static final RunningApplication application = RunningApplication.of(SagaMetricsIntegrationTests::start)
 		.resetting(Warehouse.class, (warehouse) -> warehouse.acceptReturns(true));
 
 	private final String order = UUID.randomUUID().toString();
@@ -134,7 +134,7 @@ class SagaMetersIntegrationTests {
 			.getMeters()
 			.stream()
 			.filter((meter) -> meter.getId().getName().startsWith("saga."))
-			.collect(Collectors.toMap((meter) -> meter.getId().getName(), SagaMetersIntegrationTests::describe,
+			.collect(Collectors.toMap((meter) -> meter.getId().getName(), SagaMetricsIntegrationTests::describe,
 					(one, other) -> one, TreeMap::new));
 		assertThat(documented()).isEqualTo(meters);
 	}

@@ -31,7 +31,7 @@ import static org.awaitility.Awaitility.await;
  * {@code kafka.kills} says how often.
  */
 @Tag("long")
-class KafkaServerOutageIntegrationTests {
+class KafkaOutboxPublisherOutageIntegrationTests {
 
 	private static final int KILLS = Integer.getInteger("kafka.kills", 1);
 

@@ -15,12 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The transactions of one operation, in which the database decides on keys. Its calls are
- * observed, and each outage is logged once.
+ * The transactions of one operation, in which the database decides on keys: begins them,
+ * looks up what they have committed, and inquires how one has ended whose commit has
+ * failed. Its calls are observed, and each outage is logged once.
  */
-final class MeteredTransactions {
+final class OperationTransactions {
 
-	private static final Logger logger = LoggerFactory.getLogger(MeteredTransactions.class);
+	private static final Logger logger = LoggerFactory.getLogger(OperationTransactions.class);
 
 	/**
 	 * The name in observations, as of the store that is a database.
@@ -38,10 +39,10 @@ final class MeteredTransactions {
 	private final ObserverList observers;
 
 	/**
-	 * Observes transactions.
+	 * Creates the transactions of an operation.
 	 * @param outage shared by all operations on the database
 	 */
-	MeteredTransactions(IdempotencyTransactions transactions, OutageLog outage, ObserverList observers) {
+	OperationTransactions(IdempotencyTransactions transactions, OutageLog outage, ObserverList observers) {
 		this.transactions = transactions;
 		this.outage = outage;
 		this.observers = observers;

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The number of statements of each method of {@link IdempotencyRecords} without
  * conflicts.
  */
-abstract class AbstractRecordStatementsTests {
+abstract class AbstractIdempotencyRecordsStatementsTests {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 

@@ -34,7 +34,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for starting and stopping {@link OutboxRelay}.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class RelayLifeTests {
+class OutboxRelayTests {
 
 	private static final String NO_TABLES = "idempotent.outbox.initialize-schema=never";
 
