@@ -262,7 +262,7 @@ final class SagaEndpoint extends OperatorEndpoint {
 		if (!apply(Act.ABORT, saga, null, note, security, () -> this.sagas.abort(id, note))) {
 			requireForward(id);
 			throw conflict(
-					"The saga has changed in the meantime, its deadline has passed, or a step is in a transaction",
+					"The saga has changed in the meantime, is about to be undone, or has a step in a transaction",
 					"Look at it again, and repeat the request if it is still needed");
 		}
 	}

@@ -49,13 +49,17 @@ final class SagaCancellation {
 	}
 
 	/**
-	 * Cancels a saga that may hang: takes it away from its owner, and does not wait for a
-	 * step that runs in a transaction.
+	 * Cancels a saga that may hang: takes it away from its owner, also if it is late or
+	 * cancelled already, and does not wait for a step that runs in a transaction.
 	 * @return {@code false} if it is not cancelled by this call
 	 */
 	boolean abort(IdempotencyKey saga, String reason) {
 		SagaTarget target = SagaTarget.find(this.sql, saga, " for update skip locked");
-		if (target == null || (target.status() == SagaStatus.HALTED ? !target.isForward() : target.isLate())) {
+		if (target == null || !target.isForward()) {
+			return false;
+		}
+		boolean undoneSoon = target.status() != SagaStatus.HALTED && target.isLate() && !target.owned();
+		if (undoneSoon) {
 			return false;
 		}
 		undo(target, saga, reason, "owner = null, due_at = " + this.sql.database().now());

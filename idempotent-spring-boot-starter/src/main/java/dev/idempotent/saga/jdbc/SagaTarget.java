@@ -15,10 +15,12 @@ import org.jspecify.annotations.Nullable;
  * The saga that a signal or a cancellation is for.
  *
  * @param haltedIn the status in which it was halted, or {@code null}
+ * @param owned whether an owner has it, or had it until its lease ended
  * @param left the time until its deadline, by the clock of the database; negative
  * afterwards
  */
-record SagaTarget(String name, SagaStatus status, @Nullable SagaStatus haltedIn, long generation, Duration left) {
+record SagaTarget(String name, SagaStatus status, @Nullable SagaStatus haltedIn, boolean owned, long generation,
+		Duration left) {
 
 	/**
 	 * Finds a saga.
@@ -27,7 +29,7 @@ record SagaTarget(String name, SagaStatus status, @Nullable SagaStatus haltedIn,
 	static @Nullable SagaTarget find(SagaSql sql, IdempotencyKey saga, String lock) {
 		return sql
 			.queryById(
-					"select id, name, status, halted_in, epoch, " + sql.database().microsUntil("deadline")
+					"select id, name, status, halted_in, owner, epoch, " + sql.database().microsUntil("deadline")
 							+ " as micros_left from " + sql.instance() + " where id = ?" + lock,
 					List.of(saga.digest()), SagaTarget::read)
 			.stream()
@@ -38,7 +40,7 @@ record SagaTarget(String name, SagaStatus status, @Nullable SagaStatus haltedIn,
 	private static SagaTarget read(ResultSet row, int number) throws SQLException {
 		String haltedIn = row.getString("halted_in");
 		return new SagaTarget(row.getString("name"), SagaStatus.valueOf(row.getString("status")),
-				(haltedIn != null) ? SagaStatus.valueOf(haltedIn) : null,
+				(haltedIn != null) ? SagaStatus.valueOf(haltedIn) : null, row.getString("owner") != null,
 				new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")).generation(),
 				Duration.of(row.getLong("micros_left"), ChronoUnit.MICROS));
 	}

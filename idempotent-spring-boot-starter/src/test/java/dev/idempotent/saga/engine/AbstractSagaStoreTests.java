@@ -792,6 +792,18 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 	}
 
 	@Test
+	void abortsASagaWhoseOwnerHangsPastItsDeadline() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		pass(TIMEOUT);
+		this.store.renew(List.of(this.owner), LEASE);
+		assertThat(takeOver()).isNull();
+		assertThat(administration().abort(this.saga.id(), "it hangs")).isTrue();
+		assertThat(administration().abort(this.saga.id(), "again")).isFalse();
+		this.store.renew(List.of(this.owner), LEASE);
+		assertThat(Objects.requireNonNull(takeOver()).status()).isEqualTo(SagaStatus.COMPENSATING);
+	}
+
+	@Test
 	void abortsAStartedSagaAndOneThatWasHaltedForward() {
 		NewSaga started = SagaSamples.saga("checkout", SagaStatus.STARTED);
 		this.store.insert(started, List.of());

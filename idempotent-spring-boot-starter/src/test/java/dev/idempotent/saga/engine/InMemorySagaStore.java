@@ -379,10 +379,11 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 		return this.rows.change(id, (row) -> {
 			boolean halted = row.status == SagaStatus.HALTED && row.haltedIn == SagaStatus.EXECUTING;
 			boolean runs = row.status == SagaStatus.STARTED || row.status == SagaStatus.EXECUTING;
-			if (!halted && !(runs && row.deadline.isAfter(now()))) {
+			boolean late = !row.deadline.isAfter(now());
+			if (!halted && !(runs && (!late || row.process != null))) {
 				return false;
 			}
-			row.reason = InMemorySaga.cut(ABORTED + note);
+			row.reason = (late && !halted) ? row.reason : InMemorySaga.cut(ABORTED + note);
 			row.due = now();
 			if (halted) {
 				row.status = SagaStatus.COMPENSATING;
