@@ -162,7 +162,7 @@ public final class Plot {
 	private static List<String> lines(String text, int most) {
 		List<String> lines = new ArrayList<>();
 		StringBuilder line = new StringBuilder();
-		for (String word : text.split(" ")) {
+		for (String word : text.split(" ", -1)) {
 			if (!line.isEmpty() && line.length() + 1 + word.length() > most) {
 				lines.add(line.toString());
 				line.setLength(0);

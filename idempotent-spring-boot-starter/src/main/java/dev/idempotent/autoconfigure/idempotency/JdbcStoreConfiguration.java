@@ -90,7 +90,8 @@ class JdbcStoreConfiguration {
 			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		return new JdbcTransactionSource(beanFactory, properties.transactionManager(),
 				attributes.getIfUnique(AnnotationTransactionAttributeSource::new), transactions, properties.table(),
-				maxWaiters(properties, dataSource, pools), properties.lockTimeout(), keys.maxRun(), sweepers);
+				maxWaiters(properties, dataSource, pools), properties.lockTimeout(), keys.maxRun(), sweepers,
+				UnpooledConnections::find);
 	}
 
 	private static int maxWaiters(IdempotencyProperties.Jdbc properties, DataSource dataSource,

@@ -37,12 +37,8 @@ final class UnpooledConnections {
 	 * @return {@code null}, with a warning, if the settings do not suffice
 	 */
 	static @Nullable DataSource of(DataSource dataSource) {
-		if (DatabaseRequirements.findRouter(dataSource) != null) {
-			return null;
-		}
 		try {
-			DataSource derived = HIKARI ? OfHikari.of(dataSource) : null;
-			return (derived != null) ? derived : ofAnother(dataSource);
+			return derive(dataSource);
 		}
 		catch (RuntimeException ex) {
 			logger
@@ -53,6 +49,28 @@ final class UnpooledConnections {
 			logger.debug("The stack trace of the failure above", ex);
 			return null;
 		}
+	}
+
+	/**
+	 * Derives such connections, for work that is rarely needed.
+	 * @return {@code null} if the settings do not suffice
+	 */
+	static @Nullable DataSource find(DataSource dataSource) {
+		try {
+			return derive(dataSource);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("No connection outside the pool can be derived from {}", dataSource.getClass().getName(), ex);
+			return null;
+		}
+	}
+
+	private static @Nullable DataSource derive(DataSource dataSource) {
+		if (DatabaseRequirements.findRouter(dataSource) != null) {
+			return null;
+		}
+		DataSource derived = HIKARI ? OfHikari.of(dataSource) : null;
+		return (derived != null) ? derived : ofAnother(dataSource);
 	}
 
 	private static DataSource ofAnother(DataSource dataSource) {

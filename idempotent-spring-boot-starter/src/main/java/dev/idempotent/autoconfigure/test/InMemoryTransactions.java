@@ -94,8 +94,10 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 	}
 
 	@Override
-	public IdempotencyStore store() {
-		return this.store;
+	public Claim completeAtOnce(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention) {
+		return this.store.complete(key, fingerprint, token, response, retention) ? new Claim.Acquired()
+				: this.store.claim(key, fingerprint, token, retention);
 	}
 
 	@Override

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origin, String token, Duration lease,
 		Duration retention, RunDescription run, @Nullable Roots roots) {
 
+	private static final Duration SHORTEST = Duration.ofMillis(1);
+
 	private static final TokenIds TOKEN_IDS = new TokenIds();
 
 	/**
@@ -75,10 +77,13 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 
 	/**
 	 * Creates the request for the record of the token from which the root is derived.
+	 * @param elapsed how much of the retention has passed
 	 */
-	ClaimRequest ofRoot() {
+	ClaimRequest ofRoot(Duration elapsed) {
+		Duration left = this.retention.minus(elapsed);
 		return new ClaimRequest(IdempotencyKey.of(IdempotencyKey.Kind.STEP, "", "first run", this.key.digest(), ""),
-				this.fingerprint, this.origin, this.token, this.lease, this.retention, this.run.ofStep(), null);
+				this.fingerprint, this.origin, this.token, this.lease, (left.compareTo(SHORTEST) < 0) ? SHORTEST : left,
+				this.run.ofStep(), null);
 	}
 
 	ClaimRequest withNewToken() {

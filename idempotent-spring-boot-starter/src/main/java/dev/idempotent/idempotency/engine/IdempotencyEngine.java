@@ -105,7 +105,7 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 * @return the claimant
 	 */
 	public Claimant claimant(Operation operation, RunIdentity identity, Duration lease) {
-		Roots roots = identity.byFingerprint() ? (run) -> new DerivationRoots(this.store).of(run) : null;
+		Roots roots = identity.byFingerprint() ? roots(new DerivationRoots(this.store)) : null;
 		LeasedKey claim = new LeasedKey(request(operation, identity, lease, roots), true, this.leases, this.running);
 		return new LeaseClaimant(operation, this.observers, this.envelope, claim, this.running, this.runs);
 	}
@@ -121,12 +121,15 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 */
 	public TransactionalClaimant claimant(Operation operation, RunIdentity identity, Duration lease,
 			IdempotencyTransactions transactions) {
-		Roots roots = identity.byFingerprint() ? (run) -> new DerivationRoots(
-				new ObservedStore(transactions.store(), this.observers, this.databaseOutage))
-			.of(run) : null;
+		OperationTransactions observed = new OperationTransactions(transactions, this.databaseOutage, this.observers);
+		Roots roots = identity.byFingerprint() ? roots(new DerivationRoots(observed)) : null;
 		LeasedKey front = new LeasedKey(request(operation, identity, lease, roots), false, this.leases, this.running);
-		return new TransactionalClaimant(operation, this.observers, this.envelope, front, this.running,
-				observed(transactions));
+		return new TransactionalClaimant(operation, this.observers, this.envelope, front, this.running, observed);
+	}
+
+	private static Roots roots(DerivationRoots source) {
+		long begun = System.nanoTime();
+		return (run) -> source.of(run, Duration.ofNanos(System.nanoTime() - begun));
 	}
 
 	/**

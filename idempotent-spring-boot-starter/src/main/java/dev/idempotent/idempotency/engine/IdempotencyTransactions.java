@@ -76,11 +76,19 @@ public interface IdempotencyTransactions {
 	boolean isSameResource(IdempotencyTransactions other);
 
 	/**
-	 * The records of keys in the same database, for writes that must last whether or not
-	 * the work commits.
-	 * @return the store, which commits on connections of its own
+	 * Completes another key at once, whether or not the transaction of the calling thread
+	 * commits, unless that key is claimed or completed.
+	 * @param key the key
+	 * @param fingerprint the fingerprint to store
+	 * @param token the claimant's token
+	 * @param response the response to store
+	 * @param retention how long to keep it
+	 * @return {@link Claim.Acquired} if it was stored, or the outcome on record;
+	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
+	 * timeout
 	 */
-	IdempotencyStore store();
+	Claim completeAtOnce(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention);
 
 	/**
 	 * A database transaction of the calling thread that begins with the claim of a key,

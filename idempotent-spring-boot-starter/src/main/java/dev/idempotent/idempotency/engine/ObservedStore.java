@@ -44,22 +44,10 @@ final class ObservedStore {
 	private volatile boolean outageOfWrites;
 
 	ObservedStore(IdempotencyStore store, OnStoreFailure onFailure, ObserverList observers) {
-		this(store, onFailure, observers, log(store, onFailure));
-	}
-
-	/**
-	 * Observes the records in the database of {@code Guarantee.TRANSACTION}.
-	 * @param outage shared by all operations on the database
-	 */
-	ObservedStore(IdempotencyStore records, ObserverList observers, OutageLog outage) {
-		this(records, OnStoreFailure.REJECT, observers, outage);
-	}
-
-	private ObservedStore(IdempotencyStore store, OnStoreFailure onFailure, ObserverList observers, OutageLog outage) {
 		this.store = store;
 		this.onFailure = onFailure;
 		this.observers = observers;
-		this.outage = outage;
+		this.outage = log(store, onFailure);
 	}
 
 	Claim claim(ClaimRequest request) {

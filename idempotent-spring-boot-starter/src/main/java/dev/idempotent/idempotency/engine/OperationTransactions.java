@@ -106,6 +106,15 @@ final class OperationTransactions {
 	}
 
 	/**
+	 * Completes another key at once, as {@link IdempotencyTransactions#completeAtOnce}
+	 * does.
+	 */
+	Claim completeAtOnce(ClaimRequest request, StoredResponse response) {
+		return observed(StoreVerb.COMPLETE, () -> this.transactions.completeAtOnce(request.key(), request.fingerprint(),
+				request.token(), response, request.retention()));
+	}
+
+	/**
 	 * Determines how a transaction ended whose commit has failed. The failure does not
 	 * prove a rollback: the reply may be lost, or a step after the commit failed.
 	 * @param failure the failure of the commit; failed lookups are added to it as

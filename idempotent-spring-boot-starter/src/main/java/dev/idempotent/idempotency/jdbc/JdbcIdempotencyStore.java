@@ -57,6 +57,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	private final OwnTransactions transactions;
 
+	private final @Nullable KeptConnection unpooled;
+
 	private final BatchedRenewals renewals;
 
 	private final String table;
@@ -75,8 +77,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	/**
-	 * Creates a store that renews leases on a connection outside of the pool, because the
-	 * leased work may have exhausted the pool.
+	 * Creates a store that renews leases, and records what must last beside the work, on
+	 * a connection outside of the pool, because the work may have exhausted the pool.
 	 * @param transactions those on the data source that provides all other connections
 	 * @param table the name of the table, after the name of a schema and a dot if need be
 	 * @param unpooled opens connections to the same database; {@code null} for the pool
@@ -87,7 +89,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		this.transactions = transactions;
 		this.table = table;
 		this.records = new IdempotencyRecords(table);
-		this.renewals = new BatchedRenewals(this.transactions, unpooled, this.records);
+		this.unpooled = (unpooled != null) ? new KeptConnection(unpooled) : null;
+		this.renewals = new BatchedRenewals(this.transactions, this.unpooled, this.records);
 	}
 
 	private static void requireOneDatabase(DataSource dataSource) {
@@ -164,7 +167,9 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	@Override
 	public void close() {
-		this.renewals.close();
+		if (this.unpooled != null) {
+			this.unpooled.close();
+		}
 	}
 
 	@Override
@@ -218,6 +223,28 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 							+ "), but the tokens of traced runs are longer.",
 					"Change it to varchar(" + TOKEN_LENGTH + ") by alter table, as in the script " + SCRIPT
 							+ ". Instances of an earlier version can use the changed table.");
+		}
+	}
+
+	/**
+	 * Completes a key unless it is claimed or completed, whether or not a transaction of
+	 * the calling thread commits. Needs no connection of the pool if there is another.
+	 * @return the outcome, as from
+	 * {@link dev.idempotent.idempotency.engine.IdempotencyTransactions#completeIfFree}
+	 */
+	Claim completeAtOnce(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention) {
+		Function<Connection, Claim> work = (connection) -> this.records.claim(connection, key, fingerprint, token,
+				response, retention, LOCK_TIMEOUT);
+		try {
+			return (this.unpooled != null) ? this.unpooled.run(work)
+					: OwnTransactions.repeat(() -> this.transactions.runInTransaction(work));
+		}
+		catch (CannotAcquireLockException ex) {
+			return new Claim.Pending(Duration.ZERO);
+		}
+		catch (DataAccessException ex) {
+			throw failure(key, ex);
 		}
 	}
 

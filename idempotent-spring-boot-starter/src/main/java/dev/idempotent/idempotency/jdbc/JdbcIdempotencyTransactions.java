@@ -12,7 +12,6 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -137,8 +136,9 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	@Override
-	public IdempotencyStore store() {
-		return this.store;
+	public Claim completeAtOnce(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention) {
+		return this.store.completeAtOnce(key, fingerprint, token, response, retention);
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
 
@@ -30,7 +31,7 @@ import org.springframework.util.StringUtils;
  * Provides transactions of the application's transaction managers, with the attributes of
  * the methods' {@code @Transactional}.
  */
-public final class JdbcTransactionSource implements IdempotencyTransactionSource {
+public final class JdbcTransactionSource implements IdempotencyTransactionSource, AutoCloseable {
 
 	private static final Set<Integer> NO_TRANSACTION = Set.of(TransactionDefinition.PROPAGATION_NOT_SUPPORTED,
 			TransactionDefinition.PROPAGATION_NEVER);
@@ -65,6 +66,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	private final Sweepers sweepers;
 
+	private final Function<DataSource, @Nullable DataSource> unpooled;
+
 	private final Map<DataSource, JdbcIdempotencyStore> stores = new ConcurrentHashMap<>();
 
 	/**
@@ -82,10 +85,13 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	 * @param maxRun how long a run may last, and PostgreSQL keeps its transaction if its
 	 * host dies
 	 * @param sweepers sweep the databases that are used
+	 * @param unpooled provides connections to the database of a pool outside of it, or
+	 * {@code null} if there are none
 	 */
 	public JdbcTransactionSource(BeanFactory beanFactory, @Nullable String managerName,
 			TransactionAttributeSource attributes, OwnTransactions transactions, String table, int maxWaiters,
-			Duration lockTimeout, Duration maxRun, Sweepers sweepers) {
+			Duration lockTimeout, Duration maxRun, Sweepers sweepers,
+			Function<DataSource, @Nullable DataSource> unpooled) {
 		this.beanFactory = beanFactory;
 		this.managerName = managerName;
 		this.attributes = attributes;
@@ -94,6 +100,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 		this.queue = new ClaimQueue(maxWaiters, lockTimeout);
 		this.maxRun = maxRun;
 		this.sweepers = sweepers;
+		this.unpooled = unpooled;
 	}
 
 	@Override
@@ -119,6 +126,11 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 		return List.copyOf(this.stores.values());
 	}
 
+	@Override
+	public void close() {
+		this.stores.values().forEach(JdbcIdempotencyStore::close);
+	}
+
 	private @Nullable TransactionAttribute attributeOf(Class<?> type, Method method, Set<Integer> contradictions) {
 		TransactionAttribute attribute = this.attributes.getTransactionAttribute(method, type);
 		if (attribute != null && attribute.isReadOnly()) {
@@ -137,8 +149,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 		PlatformTransactionManager manager = managerOf(described, attribute);
 		DataSource opened = dataSourceOf(manager);
 		JdbcIdempotencyTransactions transactions = new JdbcIdempotencyTransactions(manager, definition, opened,
-				this.stores.computeIfAbsent(opened,
-						(found) -> new JdbcIdempotencyStore(this.transactions.on(found), this.table)),
+				this.stores.computeIfAbsent(opened, (found) -> new JdbcIdempotencyStore(this.transactions.on(found),
+						this.table, this.unpooled.apply(found))),
 				this.queue, this.maxRun, described);
 		transactions.verify();
 		this.sweepers.sweep(opened);

@@ -1,8 +1,12 @@
 package dev.idempotent.idempotency.client;
 
 import java.net.http.HttpResponse;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Guarantee;
@@ -42,6 +46,8 @@ class FingerprintKeysIntegrationTests {
 
 	private static final String RETENTION = "2s";
 
+	private static final int POOL_SIZE = 3;
+
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
 
@@ -60,7 +66,8 @@ class FingerprintKeysIntegrationTests {
 		application = WebApplication.start(Shop.class, redis, Stream.concat(postgres.properties().stream(),
 				Stream.of(WebApplication.WITH_DATABASE, "idempotent.jdbc.initialize-schema=always",
 						"idempotent.saga.initialize-schema=always", "idempotent.saga.table-prefix=fingerprint_saga_",
-						"idempotent.lease=1s", "idempotent.client.targets.pay=" + ledger.locations().get(0)))
+						"idempotent.lease=1s", "spring.datasource.hikari.maximum-pool-size=" + POOL_SIZE,
+						"idempotent.client.targets.pay=" + ledger.locations().get(0)))
 			.toArray(String[]::new));
 	}
 
@@ -82,6 +89,24 @@ class FingerprintKeysIntegrationTests {
 		HttpResponse<byte[]> next = await().until(() -> order(path, charges), (response) -> !isReplay(response));
 		assertThat(next.statusCode()).isEqualTo(200);
 		assertThat(ledger.effects(charges)).isEqualTo(2);
+	}
+
+	/**
+	 * Each run holds a connection of the pool while it records the root.
+	 */
+	@Test
+	void areDoneByMoreRunsAtOnceThanThePoolHasConnections() throws Exception {
+		List<String> charges = IntStream.range(0, 4 * POOL_SIZE).mapToObj((i) -> "/charges/" + this.item + i).toList();
+		List<CompletableFuture<HttpResponse<byte[]>>> first = charges.stream()
+			.map((path) -> application.postAsync("/recorded", "\"" + path + "\""))
+			.toList();
+		for (CompletableFuture<HttpResponse<byte[]>> lost : first) {
+			assertThat(lost.get(1, TimeUnit.MINUTES).statusCode()).isEqualTo(500);
+		}
+		assertThat(charges).allSatisfy((path) -> {
+			assertThat(order("/recorded", path).statusCode()).isEqualTo(200);
+			assertThat(ledger.effects(path)).isOne();
+		});
 	}
 
 	@Test

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The keys that are derived in runs whose key is a fingerprint.
@@ -85,6 +86,29 @@ class DerivationRootsTests {
 			.isInstanceOf(Claim.Completed.class);
 		this.clock.advance(Duration.ofMillis(1));
 		assertThat(derive(run(this.identity))).isNotEqualTo(sent);
+	}
+
+	/**
+	 * The record of the root would end after the response, if it began when the key is
+	 * derived.
+	 */
+	@Test
+	void areOthersInTheRunOfAnEqualRequestIfTheyWereDerivedAfterTheResponse() {
+		Duration window = Duration.ofSeconds(1);
+		RunIdentity brief = new RunIdentity(Samples.key(), this.request, window, true);
+		try (IdempotencyEngine real = new IdempotencyEngine(new InMemoryIdempotencyStore(), OnStoreFailure.REJECT,
+				Duration.ofHours(1))) {
+			long begun = System.nanoTime();
+			Claimant first = real.claimant(Samples.operation(), brief, window);
+			assertThat(first.claim().isAcquired()).isTrue();
+			IdempotencyContext context = first.context();
+			first.complete(Samples.response("done"));
+			await().until(() -> System.nanoTime() - begun > window.toNanos() / 2);
+			String sent = derive(context);
+			Claimant next = await().until(() -> real.claimant(Samples.operation(), brief, window),
+					(claimant) -> claimant.claim().isAcquired());
+			assertThat(derive(next)).isNotEqualTo(sent);
+		}
 	}
 
 	@Test

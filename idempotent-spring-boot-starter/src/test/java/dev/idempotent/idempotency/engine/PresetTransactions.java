@@ -7,7 +7,6 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
@@ -86,8 +85,10 @@ final class PresetTransactions implements IdempotencyTransactions {
 	}
 
 	@Override
-	public IdempotencyStore store() {
-		return this.records;
+	public Claim completeAtOnce(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention) {
+		return this.records.complete(key, fingerprint, token, response, retention) ? new Claim.Acquired()
+				: this.records.claim(key, fingerprint, token, retention);
 	}
 
 	private final class Open implements Transaction {
