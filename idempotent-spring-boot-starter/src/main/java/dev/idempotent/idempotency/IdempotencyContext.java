@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -52,7 +53,7 @@ public final class IdempotencyContext {
 
 	private final Criteria criteria;
 
-	private final Supplier<IdempotencyKey> root;
+	private final Root root;
 
 	/**
 	 * Calls are numbered by their target and operation.
@@ -112,7 +113,7 @@ public final class IdempotencyContext {
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, null, false, null, null, false, null, Criteria.NONE, () -> key);
+		this(key, token, null, false, null, null, false, null, Criteria.NONE, Root.of(key));
 	}
 
 	/**
@@ -122,12 +123,12 @@ public final class IdempotencyContext {
 	 * @param fingerprint the fingerprint of the request or the call
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token, Fingerprint fingerprint) {
-		this(key, token, fingerprint, false, null, null, false, null, Criteria.NONE, () -> key);
+		this(key, token, fingerprint, false, null, null, false, null, Criteria.NONE, Root.of(key));
 	}
 
 	private IdempotencyContext(IdempotencyKey key, String token, @Nullable Fingerprint fingerprint, boolean singleCall,
 			@Nullable String refusal, @Nullable String cancels, boolean repeated, @Nullable String earlierCall,
-			Criteria criteria, Supplier<IdempotencyKey> root) {
+			Criteria criteria, Root root) {
 		this.key = key;
 		this.token = token;
 		this.fingerprint = fingerprint;
@@ -152,7 +153,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, null, true, null, cancels, false, null, Criteria.NONE, () -> key);
+		return new IdempotencyContext(key, token, null, true, null, cancels, false, null, Criteria.NONE, Root.of(key));
 	}
 
 	/**
@@ -169,7 +170,7 @@ public final class IdempotencyContext {
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels,
 			@Nullable String earlierCall) {
 		return new IdempotencyContext(key, token, null, true, null, cancels, true, earlierCall, Criteria.NONE,
-				() -> key);
+				Root.of(key));
 	}
 
 	/**
@@ -182,7 +183,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
-		return new IdempotencyContext(key, token, null, false, refusal, null, false, null, Criteria.NONE, () -> key);
+		return new IdempotencyContext(key, token, null, false, refusal, null, false, null, Criteria.NONE, Root.of(key));
 	}
 
 	/**
@@ -198,11 +199,12 @@ public final class IdempotencyContext {
 	/**
 	 * Returns a context without calls that derives keys from another key than its own.
 	 * @param source provides that key, the same one to each run that may repeat this one
+	 * @param retention how long it does so
 	 * @return the context
 	 */
-	public IdempotencyContext derivingFrom(Supplier<IdempotencyKey> source) {
+	public IdempotencyContext derivingFrom(Supplier<IdempotencyKey> source, Duration retention) {
 		return new IdempotencyContext(this.key, this.token, this.fingerprint, this.singleCall, this.refusal,
-				this.cancels, this.repeated, this.earlierCall, this.criteria, source);
+				this.cancels, this.repeated, this.earlierCall, this.criteria, new Root(source, retention));
 	}
 
 	/**
@@ -258,10 +260,19 @@ public final class IdempotencyContext {
 	public IdempotencyKey root() {
 		synchronized (this.open) {
 			if (this.knownRoot == null) {
-				this.knownRoot = this.root.get();
+				this.knownRoot = this.root.key().get();
 			}
 			return this.knownRoot;
 		}
+	}
+
+	/**
+	 * How long runs of this key have the same root.
+	 * @return the time since the first of them has begun, or {@code null} if it is the
+	 * same for good
+	 */
+	public @Nullable Duration rootRetention() {
+		return this.root.retention();
 	}
 
 	/**
@@ -631,6 +642,20 @@ public final class IdempotencyContext {
 					this.retried.run();
 				}
 			}
+		}
+
+	}
+
+	/**
+	 * The key from which others are derived.
+	 *
+	 * @param key provides the key
+	 * @param retention how long it is the same, or {@code null} if it is so for good
+	 */
+	private record Root(Supplier<IdempotencyKey> key, @Nullable Duration retention) {
+
+		private static Root of(IdempotencyKey key) {
+			return new Root(() -> key, null);
 		}
 
 	}

@@ -51,7 +51,7 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 	 */
 	IdempotencyContext context() {
 		IdempotencyContext context = new IdempotencyContext(this.key, this.token, this.fingerprint);
-		return (this.roots != null) ? context.derivingFrom(this::root) : context;
+		return (this.roots != null) ? context.derivingFrom(this::root, this.retention) : context;
 	}
 
 	/**

@@ -55,8 +55,9 @@ final class DerivationRoots {
 	 * Returns the key from which a run derives others.
 	 * @param elapsed the time since the run has begun
 	 * @throws IdempotencyPendingException if that is being recorded
-	 * @throws IdempotencyStoreUnavailableException if the store is unreachable, and work
-	 * may not run meanwhile
+	 * @return the key of the run itself if the store is unreachable, and work may run
+	 * meanwhile
+	 * @throws IdempotencyStoreUnavailableException if it is unreachable, and work may not
 	 */
 	IdempotencyKey of(ClaimRequest run, Duration elapsed) {
 		ClaimRequest root = run.ofRoot(elapsed);
@@ -67,7 +68,8 @@ final class DerivationRoots {
 			if (!this.dispensable) {
 				throw ex;
 			}
-			return root(run, run.token());
+			// The same one in each run of the outage.
+			return run.key();
 		}
 	}
 

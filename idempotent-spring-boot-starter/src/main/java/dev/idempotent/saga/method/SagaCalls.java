@@ -2,6 +2,7 @@ package dev.idempotent.saga.method;
 
 import java.lang.reflect.Array;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -114,9 +115,27 @@ public final class SagaCalls implements Sagas {
 
 	private @Nullable Object run(SagaInvocation call) throws Throwable {
 		requireFirst(call);
+		requireLastingKey(call);
 		Object result = this.engine.call(call.saga(), call.id(), call.fingerprint(), call.arguments());
 		answered(call);
 		return result;
+	}
+
+	/**
+	 * A call that is repeated while the saga is open must find that saga. A saga that is
+	 * started needs no repeated call.
+	 */
+	private static void requireLastingKey(SagaInvocation call) {
+		Duration same = (call.run() != null) ? call.run().rootRetention() : null;
+		Duration timeout = call.saga().timeout();
+		if (same != null && timeout.compareTo(same) > 0) {
+			throw new IllegalStateException("The saga " + call.described()
+					+ " has no key of its own, and is called in a " + "run whose key is a fingerprint. It may take "
+					+ timeout + ", and equal requests have the same saga " + "for " + same
+					+ ": a later one would begin another saga while the first is open. Set the argument "
+					+ "that is the key, such as key = \"#command.id\", start the saga with Sagas.start, or give it a "
+					+ "timeout that is not longer");
+		}
 	}
 
 	/**

@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.transaction.OwnTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -109,6 +110,24 @@ abstract class AbstractIdempotencyRecordsLocksTests {
 				.isTrue();
 			this.second.commit();
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void completesAKeyAtOnceOrReturnsWhatHasCompletedIt(boolean unpooled) {
+		claim(this.first, "owner", null);
+		IdempotencyKey other = Samples.key();
+		try (JdbcIdempotencyStore store = new JdbcIdempotencyStore(new OwnTransactions(table().dataSource()),
+				table().name(), unpooled ? table().dataSource() : null)) {
+			assertThat(complete(store, other, "one")).isInstanceOf(Claim.Acquired.class);
+			assertThat(complete(store, other, "two")).is(Samples.completed(Samples.response("one")));
+			assertThat(complete(store, other, "one")).is(Samples.completed(Samples.response("one")));
+			assertThat(complete(store, Samples.key(), "two")).isInstanceOf(Claim.Acquired.class);
+		}
+	}
+
+	private static Claim complete(JdbcIdempotencyStore store, IdempotencyKey key, String token) {
+		return store.completeAtOnce(key, REQUEST, token, Samples.response(token), MINUTE);
 	}
 
 	@Test

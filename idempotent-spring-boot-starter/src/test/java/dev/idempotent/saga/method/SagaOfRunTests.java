@@ -1,9 +1,12 @@
 package dev.idempotent.saga.method;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 import org.junit.jupiter.api.Test;
@@ -32,6 +35,30 @@ class SagaOfRunTests {
 			assertThatExceptionOfType(IdempotencyMismatchException.class).isThrownBy(() -> payments.pay("key", 500));
 			assertThat(payments.pay("key", 5)).isEqualTo("paid 5");
 		});
+	}
+
+	/**
+	 * A repeated request would begin another saga while the first one is open.
+	 */
+	@Test
+	void isNotCalledUnderAKeyThatEndsBeforeIt() {
+		SagaApplication.with(Shop.class).withPropertyValues("idempotent.store=jdbc").run((context) -> {
+			Checkout checkout = context.getBean(Checkout.class);
+			assertThatIllegalStateException().isThrownBy(() -> inRunByFingerprint(Duration.ofMinutes(9), checkout))
+				.withMessageContainingAll("PT10M", "PT9M", "key = \"#command.id\"", "Sagas.start");
+			assertThat(inRunByFingerprint(Duration.ofMinutes(10), checkout)).isEqualTo("paid 5");
+		});
+	}
+
+	private static String inRunByFingerprint(Duration retention, Checkout checkout) {
+		IdempotencyContext run = new IdempotencyContext(Samples.key(), "token", Samples.fingerprint("request"));
+		IdempotencyContext outer = IdempotencyContext.bind(run.derivingFrom(run::key, retention));
+		try {
+			return checkout.pay(5);
+		}
+		finally {
+			IdempotencyContext.bind(outer);
+		}
 	}
 
 	@Configuration(proxyBeanMethods = false)
