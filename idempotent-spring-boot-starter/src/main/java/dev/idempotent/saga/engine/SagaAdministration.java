@@ -57,8 +57,8 @@ public interface SagaAdministration {
 	/**
 	 * Undoes a saga that is run, or was halted while it was run. Its deadline becomes a
 	 * time that is long ago, so that either its end as completed or the abort has an
-	 * effect, and its owner loses it. Any instance that has a method of its name undoes
-	 * it at once, also one that is late or cancelled and whose owner hangs.
+	 * effect, and its lease ends, also if it is late or cancelled and its owner hangs.
+	 * Any instance that has a method of its name undoes it at once.
 	 * @param id the id
 	 * @param note why, without personal data; cut after 1000 characters with what is put
 	 * before it

@@ -43,8 +43,8 @@ final class SagaCancellation {
 		if (!target.isForward()) {
 			return new Cancellation(target.status(), null);
 		}
-		undo(target, saga, reason, "due_at = case when owner is null or status = 'STARTED' then "
-				+ this.sql.database().now() + " else due_at end");
+		undo(target, saga, reason,
+				"case when owner is null or status = 'STARTED' then " + this.sql.database().now() + " else due_at end");
 		return new Cancellation(SagaStatus.COMPENSATING, target.name());
 	}
 
@@ -58,17 +58,16 @@ final class SagaCancellation {
 		if (target == null || !target.isForward()) {
 			return false;
 		}
-		boolean undoneSoon = target.status() != SagaStatus.HALTED && target.isLate() && !target.owned();
-		if (undoneSoon) {
+		if (target.status() != SagaStatus.HALTED && target.isLate() && !target.leased()) {
 			return false;
 		}
-		undo(target, saga, reason, "owner = null, due_at = " + this.sql.database().now());
+		undo(target, saga, reason, this.sql.database().now());
 		return true;
 	}
 
 	/**
 	 * Undoes a saga whose row is locked. One that is late keeps its reason.
-	 * @param due assigns when other instances can take it over from its owner
+	 * @param due when other instances can take it over from its owner
 	 */
 	private void undo(SagaTarget target, IdempotencyKey saga, String reason, String due) {
 		String now = this.sql.database().now();
@@ -81,8 +80,8 @@ final class SagaCancellation {
 		else {
 			String first = target.isLate() ? null : SagaStore.text(reason);
 			this.sql.updateById(
-					"update " + this.sql.instance() + " set reason = coalesce(?, reason), " + due + ", deadline = "
-							+ this.sql.database().millisFromNow() + " where id = ?",
+					"update " + this.sql.instance() + " set reason = coalesce(?, reason), due_at = " + due
+							+ ", deadline = " + this.sql.database().millisFromNow() + " where id = ?",
 					Arrays.<@Nullable Object>asList(first, -LONG_AGO.toMillis(), saga.digest()));
 		}
 	}

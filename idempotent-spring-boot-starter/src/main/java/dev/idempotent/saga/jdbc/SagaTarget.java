@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * The saga that a signal or a cancellation is for.
  *
  * @param haltedIn the status in which it was halted, or {@code null}
- * @param owned whether an owner has it, or had it until its lease ended
+ * @param leased whether an owner has it
  * @param left the time until its deadline, by the clock of the database; negative
  * afterwards
  */
-record SagaTarget(String name, SagaStatus status, @Nullable SagaStatus haltedIn, boolean owned, long generation,
+record SagaTarget(String name, SagaStatus status, @Nullable SagaStatus haltedIn, boolean leased, long generation,
 		Duration left) {
 
 	/**
@@ -29,7 +29,8 @@ record SagaTarget(String name, SagaStatus status, @Nullable SagaStatus haltedIn,
 	static @Nullable SagaTarget find(SagaSql sql, IdempotencyKey saga, String lock) {
 		return sql
 			.queryById(
-					"select id, name, status, halted_in, owner, epoch, " + sql.database().microsUntil("deadline")
+					"select id, name, status, halted_in, owner, " + sql.database().microsUntil("due_at")
+							+ " as micros_due, epoch, " + sql.database().microsUntil("deadline")
 							+ " as micros_left from " + sql.instance() + " where id = ?" + lock,
 					List.of(saga.digest()), SagaTarget::read)
 			.stream()
@@ -40,7 +41,8 @@ record SagaTarget(String name, SagaStatus status, @Nullable SagaStatus haltedIn,
 	private static SagaTarget read(ResultSet row, int number) throws SQLException {
 		String haltedIn = row.getString("halted_in");
 		return new SagaTarget(row.getString("name"), SagaStatus.valueOf(row.getString("status")),
-				(haltedIn != null) ? SagaStatus.valueOf(haltedIn) : null, row.getString("owner") != null,
+				(haltedIn != null) ? SagaStatus.valueOf(haltedIn) : null,
+				row.getString("owner") != null && row.getLong("micros_due") > 0,
 				new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")).generation(),
 				Duration.of(row.getLong("micros_left"), ChronoUnit.MICROS));
 	}

@@ -146,7 +146,8 @@ final class TakeOvers {
 
 	/**
 	 * Renews leases within the transaction of the caller, also of sagas that are late or
-	 * cancelled, so that no other owner undoes them while their actions run.
+	 * cancelled, so that no other owner undoes them while their actions run. Not one that
+	 * has ended: an abort ends it.
 	 */
 	void renew(List<SagaOwner> owners, Duration lease) {
 		for (int from = 0; from < owners.size(); from += MOST_IDS) {
@@ -154,7 +155,8 @@ final class TakeOvers {
 			List<Object> parameters = new ArrayList<>(some.stream().map((owner) -> owner.id().digest()).toList());
 			List<SagaOwner> locked = this.sql.query(
 					"select id, epoch from " + this.table + " where id" + SagaSql.in(some.size()) + " and "
-							+ SagaSql.IS_OPEN + " and owner is not null for update skip locked",
+							+ SagaSql.IS_OPEN + " and owner is not null and due_at > " + this.database.now()
+							+ " for update skip locked",
 					parameters, (row, number) -> new SagaOwner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
 			locked.retainAll(some);
 			String renew = "update " + this.table + " set due_at = " + this.sql.lease() + " where id = ?";

@@ -203,7 +203,7 @@ public interface SagaStore {
 
 	/**
 	 * Renews leases, also of sagas that are late or cancelled, which are undone by their
-	 * owners. Skips sagas that are locked or released.
+	 * owners. Skips sagas that are locked or released, and leases that have ended.
 	 * @param owners the owners
 	 * @param lease the lease
 	 */

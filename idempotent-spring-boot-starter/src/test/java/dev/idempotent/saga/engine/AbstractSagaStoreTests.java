@@ -653,8 +653,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 	@Test
 	void renewsTheLeaseOfASagaThatRunsPastItsDeadline() {
 		this.store.insert(this.saga, List.of());
-		pass(TIMEOUT);
-		this.store.renew(List.of(this.owner), LEASE);
+		passRenewed(TIMEOUT);
 		assertThat(takeOver()).isNull();
 		assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 10)).isEmpty();
 		pass(LEASE);
@@ -794,13 +793,33 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 	@Test
 	void abortsASagaWhoseOwnerHangsPastItsDeadline() {
 		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
-		pass(TIMEOUT);
-		this.store.renew(List.of(this.owner), LEASE);
+		passRenewed(TIMEOUT);
 		assertThat(takeOver()).isNull();
 		assertThat(administration().abort(this.saga.id(), "it hangs")).isTrue();
 		assertThat(administration().abort(this.saga.id(), "again")).isFalse();
 		this.store.renew(List.of(this.owner), LEASE);
 		assertThat(Objects.requireNonNull(takeOver()).status()).isEqualTo(SagaStatus.COMPENSATING);
+	}
+
+	/**
+	 * It knows the outcome of its action.
+	 */
+	@Test
+	void leavesAnAbortedSagaToItsOwnerIfThatIsFaster() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		administration().abort(this.saga.id(), "wrong price");
+		assertThat(this.store.change(this.owner, compensate(null), List.of(SagaSamples.done("hold", 1)))).isTrue();
+		this.store.renew(List.of(this.owner), LEASE.multipliedBy(2));
+		assertThat(takeOver()).isNull();
+		assertThat(find().due()).isGreaterThan(LEASE);
+		assertThat(find().reason()).isEqualTo("An operator has aborted the saga: wrong price");
+	}
+
+	private void passRenewed(Duration time) {
+		for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(LEASE.dividedBy(2))) {
+			pass(LEASE.dividedBy(2));
+			this.store.renew(List.of(this.owner), LEASE);
+		}
 	}
 
 	@Test
@@ -1143,7 +1162,7 @@ public abstract class AbstractSagaStoreTests extends AbstractSagaSignalTests {
 		return new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPLETED, RESULT, null, Duration.ofHours(1));
 	}
 
-	static StatusChange compensate(String reason) {
+	static StatusChange compensate(@Nullable String reason) {
 		return new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPENSATING, null, reason, LEASE);
 	}
 

@@ -227,7 +227,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			this.rows.unlocked()
 				.stream()
 				.filter((row) -> owners.contains(new SagaOwner(row.id, row.epoch)))
-				.filter((row) -> row.status.isOpen() && row.process != null)
+				.filter((row) -> row.status.isOpen() && row.process != null && !row.isDue(now()))
 				.forEach((held) -> this.rows.change(held.id, (row) -> {
 					row.lease(lease, now());
 					return true;
@@ -380,7 +380,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			boolean halted = row.status == SagaStatus.HALTED && row.haltedIn == SagaStatus.EXECUTING;
 			boolean runs = row.status == SagaStatus.STARTED || row.status == SagaStatus.EXECUTING;
 			boolean late = !row.deadline.isAfter(now());
-			if (!halted && !(runs && (!late || row.process != null))) {
+			if (!halted && !(runs && (!late || (row.process != null && !row.isDue(now()))))) {
 				return false;
 			}
 			row.reason = (late && !halted) ? row.reason : InMemorySaga.cut(ABORTED + note);
@@ -390,7 +390,6 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 				leaveHalt(row);
 			}
 			else {
-				row.process = null;
 				row.deadline = now().minus(Duration.ofDays(1));
 			}
 			return true;
