@@ -53,7 +53,8 @@ public interface IdempotencyStore {
 
 	/**
 	 * Stores the response of a key that the token owns, or that is absent because the
-	 * claim has expired or was lost.
+	 * claim has expired or was lost. A response that the token has stored before stays,
+	 * and is kept for at least the retention from now on.
 	 * @param key the key
 	 * @param fingerprint the fingerprint of the request
 	 * @param token the claimant's token

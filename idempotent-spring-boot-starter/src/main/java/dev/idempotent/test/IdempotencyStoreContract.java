@@ -264,12 +264,17 @@ public abstract class IdempotencyStoreContract {
 	}
 
 	@Test
-	void keepsTheFirstOfAnOwnersResponsesForItsFirstRetention() {
+	void keepsTheFirstOfAnOwnersResponsesForTheLongestRetention() {
 		IdempotencyKey key = uniqueKey();
 		complete(key, "owner");
 		assertThat(store().complete(key, REQUEST, "owner", response("second"), INSTANT)).isTrue();
 		awaitTheEndOfALease();
 		assertThat(claim(key, "rival")).is(completed(RESPONSE));
+		assertThat(store().complete(key, REQUEST, "owner", response("third"), MINUTE.multipliedBy(2))).isTrue();
+		assertThat(claim(key, "rival")).is(completed(RESPONSE))
+			.isInstanceOfSatisfying(Claim.Completed.class,
+					(completed) -> assertThat(completed.remainingRetention()).isGreaterThan(MINUTE));
+		assertThat(store().complete(key, REQUEST, "rival", response("fourth"), MINUTE.multipliedBy(9))).isFalse();
 	}
 
 	@Test

@@ -80,7 +80,11 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 			this.entries.put(key, new Entry(token, fingerprint, response, in(retention), null));
 			return true;
 		}
-		return entry.token().equals(token);
+		boolean own = entry.isCompletedBy(token);
+		if (own && entry.end().isBefore(in(retention))) {
+			this.entries.put(key, entry.until(in(retention)));
+		}
+		return own;
 	}
 
 	@Override

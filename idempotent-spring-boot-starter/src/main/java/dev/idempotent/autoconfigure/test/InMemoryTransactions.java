@@ -96,8 +96,11 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 	@Override
 	public Claim completeAtOnce(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		return this.store.complete(key, fingerprint, token, response, retention) ? new Claim.Acquired()
-				: this.store.claim(key, fingerprint, token, retention);
+		Claim claim = new Claim.Acquired();
+		while (claim.isAcquired() && !this.store.complete(key, fingerprint, token, response, retention)) {
+			claim = this.store.claim(key, fingerprint, token, retention);
+		}
+		return claim;
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
@@ -25,13 +26,11 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long the claim holds without renewal
  * @param retention how long the response is kept
  * @param run what runs under the key
- * @param roots provides the key from which the run derives others, or {@code null} if
- * that is its own key
+ * @param root provides the key from which the run derives others, or {@code null} if that
+ * is its own key
  */
 record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origin, String token, Duration lease,
-		Duration retention, RunDescription run, @Nullable Roots roots) {
-
-	private static final Duration SHORTEST = Duration.ofMillis(1);
+		Duration retention, RunDescription run, @Nullable Supplier<IdempotencyKey> root) {
 
 	private static final TokenIds TOKEN_IDS = new TokenIds();
 
@@ -40,10 +39,10 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 	 */
 	static ClaimRequest of(IdempotencyKey key, Fingerprint fingerprint, Guarantee guarantee,
 			@Nullable String traceparent, Duration lease, Duration retention, RunDescription run,
-			@Nullable Roots roots) {
+			@Nullable Supplier<IdempotencyKey> root) {
 		RunOrigin origin = new RunOrigin(Instant.now(), guarantee, traceparent);
 		return new ClaimRequest(key, fingerprint, origin, origin.toToken(TOKEN_IDS.next()), lease, retention, run,
-				roots);
+				root);
 	}
 
 	/**
@@ -51,14 +50,7 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 	 */
 	IdempotencyContext context() {
 		IdempotencyContext context = new IdempotencyContext(this.key, this.token, this.fingerprint);
-		return (this.roots != null) ? context.derivingFrom(this::root, this.retention) : context;
-	}
-
-	/**
-	 * Returns the key from which the run derives others.
-	 */
-	IdempotencyKey root() {
-		return (this.roots != null) ? this.roots.of(this) : this.key;
+		return (this.root != null) ? context.derivingFrom(this.root, this.retention) : context;
 	}
 
 	/**
@@ -66,9 +58,9 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 	 * other run can record its result.
 	 */
 	ClaimRequest ofStep(String step) {
-		Roots ofStep = (this.roots != null) ? (request) -> stepKey(root(), step) : null;
+		Supplier<IdempotencyKey> ofRun = this.root;
 		return new ClaimRequest(stepKey(this.key, step), this.fingerprint, this.origin, this.token, this.lease,
-				this.retention, this.run.ofStep(), ofStep);
+				this.retention, this.run.ofStep(), (ofRun != null) ? () -> stepKey(ofRun.get(), step) : null);
 	}
 
 	private static IdempotencyKey stepKey(IdempotencyKey run, String step) {
@@ -76,32 +68,16 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 	}
 
 	/**
-	 * Creates the request for the record of the token from which the root is derived.
-	 * @param elapsed how much of the retention has passed
+	 * Creates a request with the token of another run.
 	 */
-	ClaimRequest ofRoot(Duration elapsed) {
-		Duration left = this.retention.minus(elapsed);
-		return new ClaimRequest(IdempotencyKey.of(IdempotencyKey.Kind.STEP, "", "first run", this.key.digest(), ""),
-				this.fingerprint, this.origin, this.token, this.lease, (left.compareTo(SHORTEST) < 0) ? SHORTEST : left,
-				this.run.ofStep(), null);
+	ClaimRequest withToken(String other) {
+		return new ClaimRequest(this.key, this.fingerprint, this.origin, other, this.lease, this.retention, this.run,
+				this.root);
 	}
 
 	ClaimRequest withNewToken() {
 		return of(this.key, this.fingerprint, this.origin.guarantee(), this.origin.traceparent(), this.lease,
-				this.retention, this.run, this.roots);
-	}
-
-	/**
-	 * Provides the keys from which runs derive others.
-	 */
-	@FunctionalInterface
-	interface Roots {
-
-		/**
-		 * Returns the key from which a run derives others.
-		 */
-		IdempotencyKey of(ClaimRequest run);
-
+				this.retention, this.run, this.root);
 	}
 
 	/**

@@ -22,7 +22,6 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RunDescription;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.engine.ClaimRequest.Roots;
 import dev.idempotent.idempotency.engine.KeyAdministration.RunningKey;
 import dev.idempotent.concurrent.OutageLog;
 import org.jspecify.annotations.Nullable;
@@ -105,9 +104,10 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 * @return the claimant
 	 */
 	public Claimant claimant(Operation operation, RunIdentity identity, Duration lease) {
-		Roots roots = identity.byFingerprint() ? roots(new DerivationRoots(this.store)) : null;
-		LeasedKey claim = new LeasedKey(request(operation, identity, lease, roots), true, this.leases, this.running);
-		return new LeaseClaimant(operation, this.observers, this.envelope, claim, this.running, this.runs);
+		DerivationRoot root = identity.byFingerprint()
+				? new DerivationRoot(identity.key(), recordOfRoot(operation, identity, lease), this.store) : null;
+		LeasedKey claim = new LeasedKey(request(operation, identity, lease, root), true, this.leases, this.running);
+		return new LeaseClaimant(operation, this.observers, this.envelope, claim, this.running, this.runs, root);
 	}
 
 	/**
@@ -121,15 +121,17 @@ public final class IdempotencyEngine implements AutoCloseable {
 	 */
 	public TransactionalClaimant claimant(Operation operation, RunIdentity identity, Duration lease,
 			IdempotencyTransactions transactions) {
-		OperationTransactions observed = new OperationTransactions(transactions, this.databaseOutage, this.observers);
-		Roots roots = identity.byFingerprint() ? roots(new DerivationRoots(observed)) : null;
-		LeasedKey front = new LeasedKey(request(operation, identity, lease, roots), false, this.leases, this.running);
-		return new TransactionalClaimant(operation, this.observers, this.envelope, front, this.running, observed);
+		OperationTransactions observed = observed(transactions);
+		DerivationRoot root = identity.byFingerprint()
+				? new DerivationRoot(identity.key(), recordOfRoot(operation, identity, lease), observed) : null;
+		LeasedKey front = new LeasedKey(request(operation, identity, lease, root), false, this.leases, this.running);
+		return new TransactionalClaimant(operation, this.observers, this.envelope, front, this.running, observed, root);
 	}
 
-	private static Roots roots(DerivationRoots source) {
-		long begun = System.nanoTime();
-		return (run) -> source.of(run, Duration.ofNanos(System.nanoTime() - begun));
+	private ClaimRequest recordOfRoot(Operation operation, RunIdentity identity, Duration lease) {
+		return request(operation,
+				RunIdentity.of(DerivationRoot.recordOf(identity.key()), identity.fingerprint(), identity.retention()),
+				lease, null);
 	}
 
 	/**
@@ -289,10 +291,11 @@ public final class IdempotencyEngine implements AutoCloseable {
 		}
 	}
 
-	private ClaimRequest request(Operation operation, RunIdentity identity, Duration lease, @Nullable Roots roots) {
+	private ClaimRequest request(Operation operation, RunIdentity identity, Duration lease,
+			@Nullable DerivationRoot root) {
 		return ClaimRequest.of(identity.key(), identity.fingerprint(), operation.guarantee(),
 				this.trace.traceparentIfAvailable(), lease, identity.retention(),
-				new RunDescription(operation.name(), this.instance, false), roots);
+				new RunDescription(operation.name(), this.instance, false), (root != null) ? root::get : null);
 	}
 
 	/**

@@ -77,15 +77,16 @@ public interface IdempotencyTransactions {
 
 	/**
 	 * Completes another key at once, whether or not the transaction of the calling thread
-	 * commits, unless that key is claimed or completed.
+	 * commits, unless another token has claimed or completed it. What the token has
+	 * completed is kept for at least the retention from now on.
 	 * @param key the key
 	 * @param fingerprint the fingerprint to store
 	 * @param token the claimant's token
 	 * @param response the response to store
 	 * @param retention how long to keep it
-	 * @return {@link Claim.Acquired} if it was stored, or the outcome on record;
-	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
-	 * timeout
+	 * @return {@link Claim.Acquired} if the token has completed it, or the outcome on
+	 * record; {@link Claim.Pending} if another transaction held the key for longer than
+	 * the lock timeout
 	 */
 	Claim completeAtOnce(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention);

@@ -216,8 +216,19 @@ public final class KeyAdministration {
 		if (since != null && !KeyState.of(this.envelope, key, found).isOf(since)) {
 			return false;
 		}
-		return (state == StoredKey.State.PENDING) ? place.release(key, found.token())
-				: place.forget(key, found.token());
+		if (state == StoredKey.State.PENDING) {
+			return place.release(key, found.token());
+		}
+		// First: the next run must derive other keys.
+		forgetCompleted(place, DerivationRoot.recordOf(key));
+		return place.forget(key, found.token());
+	}
+
+	private static void forgetCompleted(IdempotencyStore place, IdempotencyKey key) {
+		StoredKey found = place.find(key);
+		if (found != null && found.state() == StoredKey.State.COMPLETED) {
+			boolean unused = place.forget(key, found.token());
+		}
 	}
 
 	private @Nullable StoredKey findInDatabases(IdempotencyKey key) {

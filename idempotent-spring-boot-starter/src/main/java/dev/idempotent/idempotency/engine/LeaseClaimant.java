@@ -20,14 +20,17 @@ final class LeaseClaimant extends Claimant {
 
 	private final RunRegistry runs;
 
+	private final @Nullable DerivationRoot root;
+
 	private volatile RunRegistry.@Nullable Run run;
 
 	LeaseClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope, LeasedKey claim,
-			InFlightKeys running, RunRegistry runs) {
+			InFlightKeys running, RunRegistry runs, @Nullable DerivationRoot root) {
 		super(operation, observer, envelope);
 		this.claim = claim;
 		this.running = running;
 		this.runs = runs;
+		this.root = root;
 	}
 
 	@Override
@@ -60,6 +63,9 @@ final class LeaseClaimant extends Claimant {
 			return;
 		}
 		endRun();
+		if (this.root != null) {
+			this.root.runEnds();
+		}
 		StoredResponse encrypted = envelope().encryptOrDrop(request(), response);
 		this.claim.complete(encrypted, request().retention());
 		if (this.claim.isUnprotected()) {
@@ -71,6 +77,9 @@ final class LeaseClaimant extends Claimant {
 	@Override
 	public void release() {
 		endRun();
+		if (this.root != null) {
+			this.root.runFailed();
+		}
 		this.claim.release();
 		decide(isMismatched() ? Outcome.MISMATCHED : Outcome.RELEASED);
 	}

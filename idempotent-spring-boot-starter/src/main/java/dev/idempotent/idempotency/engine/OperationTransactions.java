@@ -109,9 +109,9 @@ final class OperationTransactions {
 	 * Completes another key at once, as {@link IdempotencyTransactions#completeAtOnce}
 	 * does.
 	 */
-	Claim completeAtOnce(ClaimRequest request, StoredResponse response) {
+	Claim completeAtOnce(ClaimRequest request, String token, StoredResponse response, Duration retention) {
 		return observed(StoreVerb.COMPLETE, () -> this.transactions.completeAtOnce(request.key(), request.fingerprint(),
-				request.token(), response, request.retention()));
+				token, response, retention));
 	}
 
 	/**

@@ -30,6 +30,8 @@ public final class TransactionalClaimant extends Claimant {
 
 	private final OperationTransactions transactions;
 
+	private final @Nullable DerivationRoot root;
+
 	/**
 	 * The claim in the store in front of the database.
 	 */
@@ -58,11 +60,12 @@ public final class TransactionalClaimant extends Claimant {
 	private @Nullable String epoch;
 
 	TransactionalClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope, LeasedKey front,
-			InFlightKeys running, OperationTransactions transactions) {
+			InFlightKeys running, OperationTransactions transactions, @Nullable DerivationRoot root) {
 		super(operation, observer, envelope);
 		this.front = front;
 		this.running = running;
 		this.transactions = transactions;
+		this.root = root;
 	}
 
 	@Override
@@ -105,6 +108,9 @@ public final class TransactionalClaimant extends Claimant {
 		this.open = null;
 		this.ended = committed;
 		this.committedForm = encrypted;
+		if (this.root != null) {
+			this.root.runEnds();
+		}
 		committed.commit(encrypted, request().retention());
 	}
 
@@ -145,6 +151,9 @@ public final class TransactionalClaimant extends Claimant {
 		this.open = null;
 		if (undone != null) {
 			undone.rollback();
+			if (this.root != null) {
+				this.root.runFailed();
+			}
 		}
 	}
 

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.Claim;
@@ -127,7 +128,8 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Stores the response of a key that the token owns, or that is absent or expired.
+	 * Stores the response of a key that the token owns, or that is absent or expired. One
+	 * that the token has completed is kept for at least the retention from now on.
 	 */
 	boolean complete(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
 			StoredResponse response, Duration retention) {
@@ -146,7 +148,11 @@ final class IdempotencyRecords {
 				continue;
 			}
 			if (!row.isExpired()) {
-				return row.token().equals(token);
+				boolean own = row.token().equals(token);
+				if (own) {
+					statements.change(sql.keep(), retention.toMillis(), key.digest(), token);
+				}
+				return own;
 			}
 			if (statements.change(sql.takeOver(), null, token, fingerprint.version(), fingerprint.digest(), true, bytes,
 					retention.toMillis(), key.digest(), row.token())) {
@@ -302,6 +308,13 @@ final class IdempotencyRecords {
 	 */
 	boolean limitsInOneStatement(Connection connection) {
 		return sql(connection).insert().limited() != null;
+	}
+
+	/**
+	 * Limits how long changes wait for locks on MySQL, which locks more than one row.
+	 */
+	<T> T limited(Connection connection, Duration lockTimeout, Supplier<T> changes) {
+		return sql(connection).limited(connection, lockTimeout, changes);
 	}
 
 	/**

@@ -227,15 +227,17 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	/**
-	 * Completes a key unless it is claimed or completed, whether or not a transaction of
-	 * the calling thread commits. Needs no connection of the pool if there is another.
-	 * @return the outcome, as from
-	 * {@link dev.idempotent.idempotency.engine.IdempotencyTransactions#completeIfFree}
+	 * Completes a key as {@link #complete} does, and returns the outcome on record if it
+	 * is another one. Needs no connection of the pool if there is another.
 	 */
 	Claim completeAtOnce(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		Function<Connection, Claim> work = (connection) -> this.records.claim(connection, key, fingerprint, token,
-				response, retention, LOCK_TIMEOUT);
+		Function<Connection, Claim> work = (connection) -> {
+			boolean own = this.records.limited(connection, LOCK_TIMEOUT,
+					() -> this.records.complete(connection, key, fingerprint, token, response, retention));
+			Claim onRecord = own ? new Claim.Acquired() : this.records.find(connection, key, fingerprint);
+			return (onRecord != null) ? onRecord : new Claim.Pending(Duration.ZERO);
+		};
 		try {
 			return (this.unpooled != null) ? this.unpooled.run(work)
 					: OwnTransactions.repeat(() -> this.transactions.runInTransaction(work));

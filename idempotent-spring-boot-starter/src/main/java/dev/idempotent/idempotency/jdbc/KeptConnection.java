@@ -11,6 +11,7 @@ import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.support.JdbcUtils;
 
 /**
@@ -45,6 +46,8 @@ final class KeptConnection implements AutoCloseable {
 	/**
 	 * Runs repeatable work in one transaction, and repeats it on a new connection if the
 	 * kept one was lost.
+	 * @throws PessimisticLockingFailureException if a lock was not granted; the
+	 * connection is kept
 	 * @throws DataAccessException if there is no connection, or the work failed
 	 */
 	<T> T run(Function<Connection, T> work) {
@@ -54,19 +57,17 @@ final class KeptConnection implements AutoCloseable {
 				try {
 					return commit(this.connection, work);
 				}
+				catch (PessimisticLockingFailureException ex) {
+					throw ex;
+				}
 				catch (DataAccessException | SQLException ex) {
-					drop();
+					// Tried again on another one.
 				}
 			}
 			return commit(open(), work);
 		}
 		catch (SQLException ex) {
-			drop();
 			throw Statements.translate("", ex);
-		}
-		catch (RuntimeException ex) {
-			drop();
-			throw ex;
 		}
 		finally {
 			this.lock.unlock();
@@ -90,10 +91,24 @@ final class KeptConnection implements AutoCloseable {
 		return opened;
 	}
 
-	private static <T> T commit(Connection connection, Function<Connection, T> work) throws SQLException {
-		T result = work.apply(connection);
-		connection.commit();
-		return result;
+	private <T> T commit(Connection current, Function<Connection, T> work) throws SQLException {
+		boolean usable = false;
+		try {
+			T result = work.apply(current);
+			current.commit();
+			usable = true;
+			return result;
+		}
+		catch (PessimisticLockingFailureException ex) {
+			current.rollback();
+			usable = true;
+			throw ex;
+		}
+		finally {
+			if (!usable) {
+				drop();
+			}
+		}
 	}
 
 	private void drop() {

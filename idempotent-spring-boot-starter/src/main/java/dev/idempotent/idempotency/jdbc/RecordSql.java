@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param renew milliseconds, key, token
  * @param lock keys, with {@code %s} for their places
  * @param extend milliseconds, locked key
+ * @param keep milliseconds, key, token
  * @param release key, token
  * @param find key
  * @param forget key, token
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param lastRead that number less one: returns how long the last of these rows remains
  */
 record RecordSql(Database database, Change insert, Change takeOver, String complete, @Nullable String completeOwn,
-		Change renew, String lock, String extend, String release, String find, Change forget, String count,
+		Change renew, String lock, String extend, String keep, String release, String find, Change forget, String count,
 		String pending, String lastRead) {
 
 	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
@@ -54,8 +55,9 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 				+ " where key_digest = ?";
 		return new RecordSql(database, insert(database, table), takeOver(database, table, update), complete,
 				completeOwn(database, table), renew(database, table, update), lock(database, table),
-				update + "expires_at = " + end + " where key_digest = ?", release, find, forget(database, table),
-				count(database, table), pending(database, table), lastRead(database, table));
+				update + "expires_at = " + end + " where key_digest = ?",
+				update + "expires_at = greatest(expires_at, " + end + ")" + OWN_COMPLETED, release, find,
+				forget(database, table), count(database, table), pending(database, table), lastRead(database, table));
 	}
 
 	/**

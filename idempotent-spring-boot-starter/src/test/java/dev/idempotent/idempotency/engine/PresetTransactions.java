@@ -87,8 +87,11 @@ final class PresetTransactions implements IdempotencyTransactions {
 	@Override
 	public Claim completeAtOnce(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		return this.records.complete(key, fingerprint, token, response, retention) ? new Claim.Acquired()
-				: this.records.claim(key, fingerprint, token, retention);
+		Claim claim = new Claim.Acquired();
+		while (claim.isAcquired() && !this.records.complete(key, fingerprint, token, response, retention)) {
+			claim = this.records.claim(key, fingerprint, token, retention);
+		}
+		return claim;
 	}
 
 	private final class Open implements Transaction {

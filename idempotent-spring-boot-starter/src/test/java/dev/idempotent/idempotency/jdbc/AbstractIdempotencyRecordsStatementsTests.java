@@ -58,7 +58,7 @@ abstract class AbstractIdempotencyRecordsStatementsTests {
 			complete | own pending       | true       | 1
 			complete | own expired       | true       | 1
 			complete | absent            | true       | 2
-			complete | own completed     | true       | 3
+			complete | own completed     | true       | 4
 			complete | others' pending   | false      | 3
 			complete | others' completed | false      | 3
 			complete | others' expired   | true       | 4
