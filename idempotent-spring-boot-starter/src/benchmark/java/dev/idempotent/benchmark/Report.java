@@ -1,11 +1,20 @@
 package dev.idempotent.benchmark;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+
+import dev.idempotent.documentation.Plot;
+import dev.idempotent.documentation.Plot.Bar;
+import dev.idempotent.documentation.Plot.Panel;
 
 /**
  * What was measured, over all rounds. It has no ratios of rounds in which other processes
@@ -20,6 +29,11 @@ public final class Report {
 	private static final double UPPER = 0.75;
 
 	private static final String RATIO = "  / ";
+
+	/**
+	 * The beginning of figures that are parts of one.
+	 */
+	private static final String PROCESSOR_TIME = "CPU us, ";
 
 	private static final String OTHERS = "other processes";
 
@@ -76,16 +90,74 @@ public final class Report {
 	}
 
 	/**
-	 * The median of a figure.
-	 * @param scenario in which it was measured
-	 * @param contender whose it is
-	 * @param figure what it is
-	 * @return not a number if it was not measured
+	 * Prints the figures, and writes them and their plots to {@code target/benchmark}.
+	 * @param name of the files, without their endings
+	 * @param server a description of the server, may be empty
+	 * @param settings of the run
+	 * @throws IOException if a file cannot be written
 	 */
-	public double median(String scenario, String contender, String figure) {
-		List<Double> values = this.rows.getOrDefault(new Row(scenario, contender, figure), List.of());
-		return values.isEmpty() ? Double.NaN
-				: Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray()).median();
+	public void publish(String name, String server, Settings settings) throws IOException {
+		String text = "%nJDK %s, %d processors%s%n%s%n%n%s".formatted(Runtime.version(),
+				Runtime.getRuntime().availableProcessors(), server.isEmpty() ? "" : ", " + server, settings, this);
+		System.out.println(text);
+		Path folder = Files.createDirectories(Path.of("target", "benchmark"));
+		Files.writeString(folder.resolve(name + ".md"), text);
+		Files.writeString(folder.resolve(name + ".svg"), Plot.of("Figures of " + name, panels()));
+	}
+
+	/**
+	 * A panel for each figure, and one for the ratios.
+	 */
+	private List<Panel> panels() {
+		List<Panel> panels = new ArrayList<>();
+		Set<List<String>> figures = new LinkedHashSet<>();
+		this.rows.keySet()
+			.stream()
+			.filter((row) -> !row.contender().equals(OTHERS))
+			.forEach((row) -> figures.add(List.of(row.scenario(), plotted(row.figure()))));
+		figures.forEach((figure) -> panels.add(panel(figure.get(0), figure.get(1))));
+		if (!this.ratios.isEmpty()) {
+			panels.add(new Panel("ratios", "rate / rate of the other", List.of(),
+					this.ratios.entrySet()
+						.stream()
+						.map((ratio) -> bar(ratio.getKey().figure(), List.of(ratio.getValue())))
+						.toList()));
+		}
+		return panels;
+	}
+
+	private static String plotted(String figure) {
+		return figure.startsWith(PROCESSOR_TIME) ? PROCESSOR_TIME : figure;
+	}
+
+	private Panel panel(String scenario, String figure) {
+		List<String> parts = new ArrayList<>();
+		Map<String, List<List<Double>>> contenders = new LinkedHashMap<>();
+		this.rows.forEach((row, values) -> {
+			if (row.scenario().equals(scenario) && plotted(row.figure()).equals(figure)) {
+				String part = row.figure().replace(PROCESSOR_TIME, "");
+				if (!parts.contains(part)) {
+					parts.add(part);
+				}
+				contenders.computeIfAbsent(row.contender(), (contender) -> new ArrayList<>()).add(values);
+			}
+		});
+		String unit = figure.equals(PROCESSOR_TIME) ? "us of processor time" : figure.replaceFirst("^ +/", "figure /");
+		return new Panel(scenario + ", " + unit, unit, (parts.size() == 1) ? List.of() : parts,
+				contenders.entrySet().stream().map((row) -> bar(row.getKey(), row.getValue())).toList());
+	}
+
+	/**
+	 * A bar without range if it has parts.
+	 */
+	private static Bar bar(String label, List<List<Double>> parts) {
+		List<Samples> samples = parts.stream()
+			.map((values) -> Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray()))
+			.toList();
+		boolean one = samples.size() == 1;
+		return new Bar(label, samples.stream().map(Samples::median).toList(),
+				one ? samples.get(0).percentile(LOWER) : 0, one ? samples.get(0).percentile(UPPER) : 0,
+				String.join(" + ", samples.stream().map((part) -> text(part.median())).toList()));
 	}
 
 	/**

@@ -90,10 +90,7 @@ class SaleBenchmark {
 			this.shop.destroy();
 			this.shop.onExit().join();
 		}
-		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
-		System.out.println(text);
-		Files.writeString(FOLDER.resolve("sale.md"), text);
+		report.publish("sale", Database.describe(postgres), settings);
 	}
 
 	private Process start() throws IOException {

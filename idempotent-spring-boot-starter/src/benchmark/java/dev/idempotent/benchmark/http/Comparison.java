@@ -17,8 +17,6 @@ import java.util.stream.Stream;
  */
 record Comparison(String name, List<String> ours, List<String> others, Figure figure) {
 
-	private static final double KILOBYTE = 1024;
-
 	static Comparison ofRates(String name, String ours, String other) {
 		return new Comparison(name, List.of(ours), List.of(other),
 				(own, others) -> sum(own, Cost::perSecond) / sum(others, Cost::perSecond));
@@ -38,14 +36,6 @@ record Comparison(String name, List<String> ours, List<String> others, Figure fi
 	static Comparison ofApplicationTimes(String name, List<String> ours, List<String> others) {
 		return new Comparison(name, ours, others,
 				(own, other) -> sum(other, Cost::applicationMicros) / sum(own, Cost::applicationMicros));
-	}
-
-	/**
-	 * The kilobytes that ours allocates beyond the other.
-	 */
-	static Comparison ofAllocations(String name, String ours, String other) {
-		return new Comparison(name, List.of(ours), List.of(other),
-				(own, others) -> (sum(own, Cost::allocatedBytes) - sum(others, Cost::allocatedBytes)) / KILOBYTE);
 	}
 
 	/**

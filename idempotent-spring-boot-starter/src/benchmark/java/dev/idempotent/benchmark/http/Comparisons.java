@@ -26,7 +26,6 @@ final class Comparisons {
 		comparisons.all.add(Comparison.ofApplicationTimes("unannotated-vs-plain",
 				List.of("unannotated-present", "unannotated-variable-present"),
 				List.of("unannotated-absent", "unannotated-variable-absent")));
-		comparisons.all.add(Comparison.ofAllocations("allocation-first", "lease-first", "two-raw-calls"));
 		Recipes.ofToday().forEach((name, recipe) -> {
 			if (recipe.parts().contains(Part.STARTER)) {
 				comparisons.compare(name + "-vs-earlier", name, Recipes.earlier(name));

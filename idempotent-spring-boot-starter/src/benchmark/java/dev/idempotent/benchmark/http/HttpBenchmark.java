@@ -1,7 +1,6 @@
 package dev.idempotent.benchmark.http;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -89,7 +88,7 @@ class HttpBenchmark {
 				rounds.run(List.of(new ColdScenario(chosen, servers, new Jvms(home, classPath, List.of()), load)),
 						report, machine);
 			}
-			publish(report, chosen);
+			report.publish("http", Database.describe(postgres), settings);
 		}
 	}
 
@@ -139,14 +138,6 @@ class HttpBenchmark {
 		return Stream.of(new ThroughputScenario(contenders, load), new LatencyScenario(contenders, paced))
 			.filter((scenario) -> !contenders.isEmpty() && names.contains(scenario.name()))
 			.toList();
-	}
-
-	private static void publish(Report report, List<String> contenders) throws IOException {
-		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
-		System.out.println(text);
-		Files.writeString(Files.createDirectories(Output.FOLDER).resolve("http.md"), text);
-		Files.writeString(Output.FOLDER.resolve("http.svg"), new Chart(report, contenders).toString());
 	}
 
 }

@@ -1,7 +1,6 @@
 package dev.idempotent.benchmark.micro;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -32,7 +31,7 @@ class MicroBenchmark {
 		for (int round = 0; round < settings.number("rounds", 2); round++) {
 			add(new JsonMapper().readTree(jmh.run(options())), report);
 		}
-		publish(report);
+		report.publish("micro", "", settings);
 	}
 
 	private static List<String> options() {
@@ -82,13 +81,6 @@ class MicroBenchmark {
 			}
 		}
 		return results.at("/missing");
-	}
-
-	private static void publish(Report report) throws IOException {
-		String text = "%nJDK %s, %d processors, %s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), settings, report);
-		System.out.println(text);
-		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("micro.md"), text);
 	}
 
 }

@@ -1,8 +1,6 @@
 package dev.idempotent.benchmark.outbox;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +43,7 @@ class HandlerBenchmark {
 			Report report = new Report();
 			new Rounds(settings.number("warm-up", 2), settings.number("rounds", 4)).run(scenarios(contenders), report,
 					Machine.with(postgres, redis));
-			publish(report);
+			report.publish("handlers", Database.describe(postgres), settings);
 		}
 		finally {
 			contenders.forEach(Contender::close);
@@ -83,13 +81,6 @@ class HandlerBenchmark {
 					new HandledCostScenario(contenders, this.load, settings.number("cost-events", 500)))
 			.filter((scenario) -> names.contains(scenario.name()))
 			.toList();
-	}
-
-	private static void publish(Report report) throws IOException {
-		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
-		System.out.println(text);
-		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("handlers.md"), text);
 	}
 
 }

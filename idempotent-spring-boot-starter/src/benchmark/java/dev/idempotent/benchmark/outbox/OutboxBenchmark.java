@@ -1,8 +1,6 @@
 package dev.idempotent.benchmark.outbox;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -61,7 +59,9 @@ class OutboxBenchmark {
 			Report report = new Report();
 			Rounds rounds = new Rounds(settings.number("warm-up", 1), settings.number("rounds", 2));
 			rounds.run(scenarios(opened), report, Machine.with(postgres, redis));
-			publish(report);
+			report.publish("outbox",
+					(mariadb instanceof MariaDb server) ? Database.describe(server) : Database.describe(postgres),
+					settings);
 		}
 		finally {
 			opened.forEach(Contender::close);
@@ -157,15 +157,6 @@ class OutboxBenchmark {
 	private static <T extends Contender> T opened(T contender, List<Contender> opened) {
 		opened.add(contender);
 		return contender;
-	}
-
-	private void publish(Report report) throws IOException {
-		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(),
-				(mariadb instanceof MariaDb server) ? Database.describe(server) : Database.describe(postgres), settings,
-				report);
-		System.out.println(text);
-		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("outbox.md"), text);
 	}
 
 }

@@ -1,8 +1,6 @@
 package dev.idempotent.benchmark.request;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -46,18 +44,11 @@ class RequestBenchmark {
 					Duration.ofMillis(settings.number("request-millis", 1000)));
 			new Rounds(settings.number("warm-up", 3), settings.number("rounds", 15)).run(List.of(scenario), report,
 					Machine.with(postgres, redis));
-			publish(report);
+			report.publish("requests", Database.describe(postgres), settings);
 		}
 		finally {
 			contenders.forEach(Contender::close);
 		}
-	}
-
-	private static void publish(Report report) throws IOException {
-		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
-		System.out.println(text);
-		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("requests.md"), text);
 	}
 
 }

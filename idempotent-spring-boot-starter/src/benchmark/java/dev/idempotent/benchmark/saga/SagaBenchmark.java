@@ -1,8 +1,6 @@
 package dev.idempotent.benchmark.saga;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +50,7 @@ class SagaBenchmark {
 			Report report = new Report();
 			Rounds rounds = new Rounds(settings.number("warm-up", 3), settings.number("rounds", 9));
 			rounds.run(scenarios(), report, Machine.with(postgres, redis));
-			publish(report);
+			report.publish("sagas", Database.describe(postgres), settings);
 		}
 		finally {
 			this.opened.forEach(Contender::close);
@@ -111,13 +109,6 @@ class SagaBenchmark {
 	private <T extends Contender> T opened(T contender) {
 		this.opened.add(contender);
 		return contender;
-	}
-
-	private void publish(Report report) throws IOException {
-		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
-		System.out.println(text);
-		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("sagas.md"), text);
 	}
 
 }

@@ -1,8 +1,6 @@
 package dev.idempotent.benchmark.state;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -37,10 +35,7 @@ class MoveBenchmark {
 		new Rounds(settings.number("warm-up", 5), settings.number("rounds", 25)).run(List
 			.of(new MoveScenario(orders, new Load(clients), Duration.ofMillis(settings.number("move-millis", 1000)))),
 				report, Machine.with(postgres));
-		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
-		System.out.println(text);
-		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("moves.md"), text);
+		report.publish("moves", Database.describe(postgres), settings);
 	}
 
 }
