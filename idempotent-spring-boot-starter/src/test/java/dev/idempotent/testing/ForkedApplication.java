@@ -36,13 +36,13 @@ public final class ForkedApplication implements AutoCloseable {
 	 */
 	public static ForkedApplication start(Class<?> source, RealRedis redis, String heap, String... properties)
 			throws IOException {
-		List<String> command = new ArrayList<>(
-				List.of(System.getProperty("java.home") + "/bin/java", "-Xmx" + heap, "-XX:+ExitOnOutOfMemoryError",
-						"-cp", System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-						ForkedApplication.class.getName(), source.getName(), "--server.port=0",
-						"--server.address=127.0.0.1", "--idempotent.namespace=test", "--spring.main.banner-mode=off",
-						"--logging.level.root=off", "--idempotent.redis.timeout=10s",
-						"--spring.data.redis.host=" + redis.host(), "--spring.data.redis.port=" + redis.port()));
+		List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "-Xmx" + heap,
+				"-XX:+ExitOnOutOfMemoryError", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+				System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+				ForkedApplication.class.getName(), source.getName(), "--server.port=0", "--server.address=127.0.0.1",
+				"--idempotent.namespace=test", "--spring.main.banner-mode=off", "--logging.level.root=off",
+				"--idempotent.redis.timeout=10s", "--spring.data.redis.host=" + redis.host(),
+				"--spring.data.redis.port=" + redis.port()));
 		Arrays.stream(properties).forEach((property) -> command.add("--" + property));
 		Process process = new ProcessBuilder(command).start();
 		BufferedReader output = new BufferedReader(

@@ -4,6 +4,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
+import dev.idempotent.testing.PlainPasswords;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -72,7 +73,7 @@ class SecuredTokensIntegrationTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import(OrderForms.class)
+	@Import({ OrderForms.class, PlainPasswords.class })
 	static class Application {
 
 		@Bean
@@ -86,9 +87,8 @@ class SecuredTokensIntegrationTests {
 
 		@Bean
 		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(
-					User.withUsername("ada").password("{noop}secret").roles("USER").build(),
-					User.withUsername("bob").password("{noop}secret").roles("USER").build());
+			return new InMemoryUserDetailsManager(User.withUsername("ada").password("secret").roles("USER").build(),
+					User.withUsername("bob").password("secret").roles("USER").build());
 		}
 
 	}

@@ -19,6 +19,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.test.InMemoryIdempotencyStore;
+import dev.idempotent.testing.PlainPasswords;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -257,12 +259,13 @@ class ConsoleEndpointTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@Import(PlainPasswords.class)
 	static class SecuredApplication extends Application {
 
 		@Bean
 		InMemoryUserDetailsManager users() {
 			return new InMemoryUserDetailsManager(
-					User.withUsername("operator").password("{noop}x").roles("OPERATOR").build());
+					User.withUsername("operator").password("x").roles("OPERATOR").build());
 		}
 
 	}

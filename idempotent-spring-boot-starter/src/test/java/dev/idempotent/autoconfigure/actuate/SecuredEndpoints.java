@@ -3,9 +3,12 @@ package dev.idempotent.autoconfigure.actuate;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
+import dev.idempotent.testing.PlainPasswords;
+
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.EndpointRequest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
@@ -17,6 +20,7 @@ import org.springframework.security.web.SecurityFilterChain;
  * {@code customer} is another one.
  */
 @Configuration(proxyBeanMethods = false)
+@Import(PlainPasswords.class)
 class SecuredEndpoints {
 
 	/**
@@ -37,10 +41,9 @@ class SecuredEndpoints {
 
 	@Bean
 	InMemoryUserDetailsManager users() {
-		return new InMemoryUserDetailsManager(
-				User.withUsername("operator").password("{noop}x").roles("OPERATOR").build(),
-				User.withUsername("support").password("{noop}x").roles("SUPPORT").build(),
-				User.withUsername("customer").password("{noop}x").roles("CUSTOMER").build());
+		return new InMemoryUserDetailsManager(User.withUsername("operator").password("x").roles("OPERATOR").build(),
+				User.withUsername("support").password("x").roles("SUPPORT").build(),
+				User.withUsername("customer").password("x").roles("CUSTOMER").build());
 	}
 
 }

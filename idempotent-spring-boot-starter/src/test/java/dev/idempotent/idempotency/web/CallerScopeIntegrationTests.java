@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.DocumentedProblem;
+import dev.idempotent.testing.PlainPasswords;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -296,7 +297,7 @@ class CallerScopeIntegrationTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	@EnableMethodSecurity
-	@Import(Accounts.class)
+	@Import({ Accounts.class, PlainPasswords.class })
 	static class SecuredApplication {
 
 		@Bean
@@ -309,9 +310,8 @@ class CallerScopeIntegrationTests {
 
 		@Bean
 		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(
-					User.withUsername("ada").password("{noop}secret").roles("USER").build(),
-					User.withUsername("bob").password("{noop}secret").roles("USER").build());
+			return new InMemoryUserDetailsManager(User.withUsername("ada").password("secret").roles("USER").build(),
+					User.withUsername("bob").password("secret").roles("USER").build());
 		}
 
 	}
@@ -423,7 +423,7 @@ class CallerScopeIntegrationTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import(Orders.class)
+	@Import({ Orders.class, PlainPasswords.class })
 	static class RememberingApplication {
 
 		@Bean
@@ -437,8 +437,7 @@ class CallerScopeIntegrationTests {
 
 		@Bean
 		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(
-					User.withUsername("ada").password("{noop}secret").roles("USER").build());
+			return new InMemoryUserDetailsManager(User.withUsername("ada").password("secret").roles("USER").build());
 		}
 
 	}
