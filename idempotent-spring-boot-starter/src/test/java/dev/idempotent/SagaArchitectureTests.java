@@ -19,6 +19,8 @@ class SagaArchitectureTests {
 
 	private static final String ENGINE = SAGA + ".engine";
 
+	private static final String STORE = SAGA + ".store";
+
 	private static final String ROOT = "dev.idempotent.idempotency";
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
@@ -36,13 +38,13 @@ class SagaArchitectureTests {
 			"java..", "org.jspecify..", "org.springframework.core");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsTransactionsAndNoDataSource = ArchitectureTests.room(ENGINE, SHARED, SAGA, ROOT,
-			DATABASE, TRANSACTION, ENCRYPTION, WORK, "java..", "org.slf4j..", "org.jspecify..",
+	static final ArchRule theEngineKnowsTransactionsAndNoDataSource = ArchitectureTests.room(ENGINE, SHARED, SAGA,
+			STORE, ROOT, DATABASE, TRANSACTION, ENCRYPTION, WORK, "java..", "org.slf4j..", "org.jspecify..",
 			"org.springframework.core", "org.springframework.dao..", "org.springframework.transaction..");
 
 	@ArchTest
 	static final ArchRule theTablesKnowNoTransactionManager = ArchitectureTests.room(SAGA + ".jdbc", SHARED, SAGA,
-			ENGINE, ROOT, DATABASE, TRANSACTION, WORK, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
+			ENGINE, STORE, ROOT, DATABASE, TRANSACTION, WORK, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest

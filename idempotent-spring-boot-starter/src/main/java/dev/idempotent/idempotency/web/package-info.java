@@ -31,8 +31,8 @@
  * exception resolvers of the application.</li>
  * </ol>
  * {@code IdempotencyWebSettings} has the settings. {@code IdempotencyWebComponents}
- * creates what auto-configuration declares, and {@code IdempotencyOpenApiCustomizer}
- * documents the operations.
+ * creates what auto-configuration declares and checks {@code HeaderNames}, and
+ * {@code IdempotencyOpenApiCustomizer} documents the operations.
  */
 @NullMarked
 package dev.idempotent.idempotency.web;
