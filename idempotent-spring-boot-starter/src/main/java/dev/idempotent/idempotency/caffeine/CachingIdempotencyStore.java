@@ -82,7 +82,12 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
 		// Not cached: the store may have kept an earlier response of this token.
-		return this.store.complete(key, fingerprint, token, response, retention);
+		boolean own = this.store.complete(key, fingerprint, token, response, retention);
+		if (!own) {
+			// The store may have another response than the cache.
+			this.entries.invalidate(key);
+		}
+		return own;
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.engine;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -36,9 +37,14 @@ final class DerivationRoot {
 	private final Records records;
 
 	/**
-	 * Whether the work may run while the records are unreachable.
+	 * Whether the run still owns its key.
 	 */
-	private final boolean dispensable;
+	private BooleanSupplier current = () -> true;
+
+	/**
+	 * Whether the run has begun without the store.
+	 */
+	private BooleanSupplier unprotected = () -> false;
 
 	private @Nullable IdempotencyKey key;
 
@@ -52,8 +58,7 @@ final class DerivationRoot {
 	 * @param record the record of the root
 	 */
 	DerivationRoot(IdempotencyKey run, ClaimRequest record, ObservedStore store) {
-		this(run, record, (request, token, retention) -> complete(store, request, token, retention),
-				store.isDispensable());
+		this(run, record, (request, token, retention) -> complete(store, request, token, retention));
 	}
 
 	/**
@@ -63,15 +68,23 @@ final class DerivationRoot {
 	 */
 	DerivationRoot(IdempotencyKey run, ClaimRequest record, OperationTransactions transactions) {
 		this(run, record,
-				(request, token, retention) -> transactions.completeAtOnce(request, token, form(token), retention),
-				false);
+				(request, token, retention) -> transactions.completeAtOnce(request, token, form(token), retention));
 	}
 
-	private DerivationRoot(IdempotencyKey run, ClaimRequest record, Records records, boolean dispensable) {
+	private DerivationRoot(IdempotencyKey run, ClaimRequest record, Records records) {
 		this.run = run;
 		this.record = record;
 		this.records = records;
-		this.dispensable = dispensable;
+	}
+
+	/**
+	 * Binds the root to a run under a lease.
+	 * @param ownsKey whether the run still owns its key
+	 * @param withoutStore whether the run has begun without the store
+	 */
+	void bind(BooleanSupplier ownsKey, BooleanSupplier withoutStore) {
+		this.current = ownsKey;
+		this.unprotected = withoutStore;
 	}
 
 	/**
@@ -97,9 +110,10 @@ final class DerivationRoot {
 
 	/**
 	 * Returns the key, which is the same for the whole run.
-	 * @throws IdempotencyPendingException if another run is recording it
-	 * @throws IdempotencyStoreUnavailableException if the records are unreachable, and
-	 * work may not run meanwhile
+	 * @throws IdempotencyPendingException if another run owns the key by now, or is
+	 * recording the root
+	 * @throws IdempotencyStoreUnavailableException if the records are unreachable, unless
+	 * the run has begun without the store
 	 */
 	synchronized IdempotencyKey get() {
 		if (this.key == null) {
@@ -108,7 +122,7 @@ final class DerivationRoot {
 				this.key = IdempotencyKey.of(IdempotencyKey.Kind.STEP, "", "root", this.run.digest(), this.token);
 			}
 			catch (IdempotencyStoreUnavailableException ex) {
-				if (!this.dispensable) {
+				if (!this.unprotected.getAsBoolean()) {
 					throw ex;
 				}
 				// The same one in each run of the outage.
@@ -123,6 +137,9 @@ final class DerivationRoot {
 	 * @return the recorded token
 	 */
 	private String record() {
+		if (this.endedAt == null && !this.current.getAsBoolean()) {
+			throw new IdempotencyPendingException(this.run, this.record.lease());
+		}
 		String recorded = this.record.token();
 		Claim claim = this.records.complete(this.record, recorded, left());
 		while (claim instanceof Claim.Completed earlier) {
@@ -152,12 +169,16 @@ final class DerivationRoot {
 	}
 
 	/**
-	 * Extends the record of a run that was not completed. Never throws.
+	 * Extends the record of a run that fails, before its key is free. If another run has
+	 * taken the key over, the record could end after the response of that one. Never
+	 * throws.
 	 */
-	synchronized void runFailed() {
+	synchronized void runFails() {
 		if (this.token != null && this.endedAt == null) {
 			try {
-				this.records.complete(this.record, this.token, left());
+				if (this.current.getAsBoolean()) {
+					this.records.complete(this.record, this.token, left());
+				}
 			}
 			catch (RuntimeException ex) {
 				logger.debug("The root of key {} could not be kept for longer", this.run, ex);

@@ -31,6 +31,9 @@ final class LeaseClaimant extends Claimant {
 		this.running = running;
 		this.runs = runs;
 		this.root = root;
+		if (root != null) {
+			root.bind(this::ownsKey, claim::isUnprotected);
+		}
 	}
 
 	@Override
@@ -76,10 +79,10 @@ final class LeaseClaimant extends Claimant {
 
 	@Override
 	public void release() {
-		endRun();
 		if (this.root != null) {
-			this.root.runFailed();
+			this.root.runFails();
 		}
+		endRun();
 		this.claim.release();
 		decide(isMismatched() ? Outcome.MISMATCHED : Outcome.RELEASED);
 	}
@@ -94,6 +97,11 @@ final class LeaseClaimant extends Claimant {
 	public void settleUnknown() {
 		stopRenewal();
 		decide(Outcome.UNKNOWN);
+	}
+
+	private boolean ownsKey() {
+		RunRegistry.Run begun = this.run;
+		return begun == null || begun.confirm();
 	}
 
 	private boolean isMismatched() {

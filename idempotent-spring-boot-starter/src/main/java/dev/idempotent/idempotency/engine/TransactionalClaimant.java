@@ -150,10 +150,10 @@ public final class TransactionalClaimant extends Claimant {
 		Transaction undone = this.open;
 		this.open = null;
 		if (undone != null) {
-			undone.rollback();
 			if (this.root != null) {
-				this.root.runFailed();
+				this.root.runFails();
 			}
+			undone.rollback();
 		}
 	}
 

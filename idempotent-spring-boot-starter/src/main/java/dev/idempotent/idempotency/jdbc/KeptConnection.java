@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
@@ -48,10 +49,11 @@ final class KeptConnection implements AutoCloseable {
 	 * kept one was lost.
 	 * @throws PessimisticLockingFailureException if a lock was not granted; the
 	 * connection is kept
-	 * @throws DataAccessException if there is no connection, or the work failed
+	 * @throws DataAccessException if there is no connection, another thread has it for
+	 * too long, or the work failed
 	 */
 	<T> T run(Function<Connection, T> work) {
-		this.lock.lock();
+		acquire();
 		try {
 			if (this.connection != null) {
 				try {
@@ -71,6 +73,19 @@ final class KeptConnection implements AutoCloseable {
 		}
 		finally {
 			this.lock.unlock();
+		}
+	}
+
+	private void acquire() {
+		boolean acquired = false;
+		try {
+			acquired = this.lock.tryLock(REPLY_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		if (!acquired) {
+			throw new DataAccessResourceFailureException("The connection outside the pool is in use for too long");
 		}
 	}
 

@@ -2,6 +2,7 @@ package dev.idempotent.saga.jdbc;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
@@ -24,6 +25,12 @@ final class SagaCancellation {
 	 * wait for a lock after it has read the clock, and than clocks of servers differ.
 	 */
 	static final Duration LONG_AGO = Duration.ofDays(1);
+
+	/**
+	 * How long before now the lease of an aborted saga has ended: longer than a renewal
+	 * may wait after it has read the clock.
+	 */
+	static final Duration ENDED_BEFORE = Duration.ofMinutes(1);
 
 	private final SagaSql sql;
 
@@ -62,6 +69,10 @@ final class SagaCancellation {
 			return false;
 		}
 		undo(target, saga, reason, this.sql.database().now());
+		this.sql.updateById(
+				"update " + this.sql.instance() + " set due_at = " + this.sql.database().millisFromNow()
+						+ " where id = ? and " + SagaSql.UNINDEXED_STATUS + " = 'EXECUTING'",
+				List.<Object>of(-ENDED_BEFORE.toMillis(), saga.digest()));
 		return true;
 	}
 

@@ -147,15 +147,16 @@ final class TakeOvers {
 	/**
 	 * Renews leases within the transaction of the caller, also of sagas that are late or
 	 * cancelled, so that no other owner undoes them while their actions run. Not one that
-	 * has ended: an abort ends it.
+	 * has ended for a while, as those of aborted sagas have.
 	 */
 	void renew(List<SagaOwner> owners, Duration lease) {
 		for (int from = 0; from < owners.size(); from += MOST_IDS) {
 			List<SagaOwner> some = owners.subList(from, Math.min(owners.size(), from + MOST_IDS));
 			List<Object> parameters = new ArrayList<>(some.stream().map((owner) -> owner.id().digest()).toList());
+			parameters.add(-SagaCancellation.ENDED_BEFORE.dividedBy(2).toMillis());
 			List<SagaOwner> locked = this.sql.query(
 					"select id, epoch from " + this.table + " where id" + SagaSql.in(some.size()) + " and "
-							+ SagaSql.IS_OPEN + " and owner is not null and due_at > " + this.database.now()
+							+ SagaSql.IS_OPEN + " and owner is not null and due_at > " + this.database.millisFromNow()
 							+ " for update skip locked",
 					parameters, (row, number) -> new SagaOwner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
 			locked.retainAll(some);

@@ -8,6 +8,7 @@ import java.util.Objects;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
@@ -42,6 +43,8 @@ class DerivationRootTests {
 	private final IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT,
 			Duration.ofHours(1));
 
+	private final List<IdempotencyEngine> others = new ArrayList<>();
+
 	private final PresetTransactions database = new PresetTransactions();
 
 	private final Fingerprint request = Samples.fingerprint("request");
@@ -50,6 +53,7 @@ class DerivationRootTests {
 
 	@AfterEach
 	void close() {
+		this.others.forEach(IdempotencyEngine::close);
 		this.engine.close();
 	}
 
@@ -88,10 +92,29 @@ class DerivationRootTests {
 	}
 
 	@Test
-	void areTheSameInARunThatHasBeenOvertaken() {
+	void areNotDerivedByARunThatHasBeenOvertaken() {
 		Claimant paused = run(this.identity);
+		IdempotencyContext context = paused.context();
 		this.clock.advance(LEASE);
-		assertThat(derive(run(this.identity))).isEqualTo(derive(paused));
+		overtake();
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> derive(context));
+	}
+
+	/**
+	 * The record of the root would end after the response of the other run.
+	 */
+	@Test
+	void areOthersInTheRunOfAnEqualRequestAlsoIfAnOvertakenRunHasFailedMeanwhile() {
+		Claimant paused = run(this.identity);
+		String sent = derive(paused);
+		this.clock.advance(LEASE);
+		Claimant next = overtake();
+		assertThat(derive(next)).isEqualTo(sent);
+		next.complete(Samples.response("done"));
+		this.clock.advance(WINDOW.dividedBy(2));
+		paused.release();
+		this.clock.advance(WINDOW.dividedBy(2));
+		assertThat(derive(run(this.identity))).isNotEqualTo(sent);
 	}
 
 	@Test
@@ -199,13 +222,31 @@ class DerivationRootTests {
 	}
 
 	@Test
-	void areDerivedWithoutTheStoreIfRequestsRunUnprotected() {
+	void areDerivedFromTheKeyIfTheRequestRunsUnprotected() {
+		try (IdempotencyEngine lenient = new IdempotencyEngine(this.store, OnStoreFailure.PROCEED,
+				Duration.ofHours(1))) {
+			this.store.failing(Fault.UNREACHABLE, Verb.CLAIM, Verb.COMPLETE);
+			Claimant run = lenient.claimant(Samples.operation(), this.identity, LEASE);
+			assertThat(run.claim().isAcquired()).isTrue();
+			assertThat(run.context().root()).isEqualTo(this.identity.key());
+		}
+	}
+
+	/**
+	 * The root may have been recorded, so that a retry would send another key.
+	 */
+	@Test
+	void areNotDerivedFromTheKeyIfOnlyTheRecordOfTheRootFails() {
 		try (IdempotencyEngine lenient = new IdempotencyEngine(this.store, OnStoreFailure.PROCEED,
 				Duration.ofHours(1))) {
 			Claimant run = lenient.claimant(Samples.operation(), this.identity, LEASE);
 			assertThat(run.claim().isAcquired()).isTrue();
-			this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
-			assertThat(run.context().root()).isEqualTo(this.identity.key());
+			this.store.failingOnce(Fault.REPLY_LOST, Verb.COMPLETE);
+			IdempotencyContext context = run.context();
+			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(() -> derive(context));
+			String sent = derive(context);
+			run.release();
+			assertThat(derive(run(this.identity))).isEqualTo(sent);
 		}
 	}
 
@@ -217,6 +258,17 @@ class DerivationRootTests {
 
 	private Claimant transaction() {
 		Claimant claimant = this.engine.claimant(Samples.operation(), this.identity, LEASE, this.database);
+		assertThat(claimant.claim().isAcquired()).isTrue();
+		return claimant;
+	}
+
+	/**
+	 * Lets another process take the key over.
+	 */
+	private Claimant overtake() {
+		IdempotencyEngine other = new IdempotencyEngine(this.store, OnStoreFailure.REJECT, Duration.ofHours(1));
+		this.others.add(other);
+		Claimant claimant = other.claimant(Samples.operation(), this.identity, LEASE);
 		assertThat(claimant.claim().isAcquired()).isTrue();
 		return claimant;
 	}

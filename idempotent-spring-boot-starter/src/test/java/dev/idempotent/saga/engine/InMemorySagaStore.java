@@ -227,7 +227,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			this.rows.unlocked()
 				.stream()
 				.filter((row) -> owners.contains(new SagaOwner(row.id, row.epoch)))
-				.filter((row) -> row.status.isOpen() && row.process != null && !row.isDue(now()))
+				.filter((row) -> row.status.isOpen() && row.process != null && !row.isDue(now().minusSeconds(30)))
 				.forEach((held) -> this.rows.change(held.id, (row) -> {
 					row.lease(lease, now());
 					return true;
@@ -384,7 +384,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 				return false;
 			}
 			row.reason = (late && !halted) ? row.reason : InMemorySaga.cut(ABORTED + note);
-			row.due = now();
+			row.due = (row.status == SagaStatus.EXECUTING) ? now().minusSeconds(60) : now();
 			if (halted) {
 				row.status = SagaStatus.COMPENSATING;
 				leaveHalt(row);
