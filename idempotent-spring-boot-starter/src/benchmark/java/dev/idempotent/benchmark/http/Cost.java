@@ -42,8 +42,8 @@ record Cost(LoadResult result, Usage usage) {
 	}
 
 	/**
-	 * With one client, each call to Redis is one read; the benchmark itself makes the last
-	 * call.
+	 * With one client, each call to Redis is one read; the benchmark itself makes the
+	 * last call.
 	 */
 	double redisRoundTrips() {
 		return each((double) this.usage.redisReads() - 1);

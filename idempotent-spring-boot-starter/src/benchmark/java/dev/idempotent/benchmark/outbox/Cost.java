@@ -8,8 +8,8 @@ import dev.idempotent.benchmark.Report;
 
 /**
  * What PostgreSQL does for events, from the transactions of the application to the
- * removal of what was recorded: row writes beside the writes of the application; statements,
- * transactions and log with them.
+ * removal of what was recorded: row writes beside the writes of the application;
+ * statements, transactions and log with them.
  */
 final class Cost {
 

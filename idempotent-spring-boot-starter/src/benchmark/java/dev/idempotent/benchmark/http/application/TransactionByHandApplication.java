@@ -15,7 +15,8 @@ import org.springframework.web.bind.annotation.RestController;
 
 /**
  * What a first request in a transaction needs at least: the two calls to Redis, and two
- * statements beside the statement of the work, which insert the key and keep the response.
+ * statements beside the statement of the work, which insert the key and keep the
+ * response.
  */
 @EnableAutoConfiguration
 @Configuration(proxyBeanMethods = false)
