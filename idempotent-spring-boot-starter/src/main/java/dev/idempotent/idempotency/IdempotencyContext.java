@@ -105,8 +105,6 @@ public final class IdempotencyContext {
 
 	private @Nullable String change;
 
-	private @Nullable IdempotencyKey knownRoot;
-
 	/**
 	 * Creates the context of one run.
 	 * @param key the claimed key
@@ -252,24 +250,20 @@ public final class IdempotencyContext {
 	/**
 	 * The key from which the keys of calls and sagas are derived: the claimed key, unless
 	 * that is the fingerprint of the request or the call. Then it is one that belongs to
-	 * this run and its retries, and not to an equal request after the retention. May call
-	 * the store once.
+	 * this run and its retries, and not to an equal request after the retention. The
+	 * first call may call the store.
 	 * @return the key
 	 * @throws IdempotencyStoreException if the store is unreachable
+	 * @throws IdempotencyPendingException if another run owns the key by now
 	 */
 	public IdempotencyKey root() {
-		synchronized (this.open) {
-			if (this.knownRoot == null) {
-				this.knownRoot = this.root.key().get();
-			}
-			return this.knownRoot;
-		}
+		return this.root.key().get();
 	}
 
 	/**
 	 * How long runs of this key have the same root.
-	 * @return the time since the first of them has begun, or {@code null} if it is the
-	 * same for good
+	 * @return the time since one of them has derived its first key, or {@code null} if it
+	 * is the same for good
 	 */
 	public @Nullable Duration rootRetention() {
 		return this.root.retention();
@@ -367,8 +361,10 @@ public final class IdempotencyContext {
 			throw new IllegalArgumentException(
 					"The name of a target consists of at most 100 letters, digits, dashes and underscores");
 		}
+		// Before anything is counted: the store may not answer.
+		IdempotencyKey from = this.singleCall ? this.key : root();
 		synchronized (this.open) {
-			return nextOf(List.of(target, operation), request);
+			return nextOf(from, List.of(target, operation), request);
 		}
 	}
 
@@ -511,9 +507,7 @@ public final class IdempotencyContext {
 		}
 	}
 
-	private CallAttempt nextOf(List<String> operation, Fingerprint request) {
-		// Nothing is counted if the store does not answer.
-		IdempotencyKey from = this.singleCall ? this.key : root();
+	private CallAttempt nextOf(IdempotencyKey from, List<String> operation, Fingerprint request) {
 		List<Object> call = List.of(operation, request);
 		Queue<Integer> retried = this.unanswered.get(call);
 		@Nullable Integer again = (retried != null) ? retried.poll() : null;

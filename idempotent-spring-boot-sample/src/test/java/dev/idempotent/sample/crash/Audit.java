@@ -96,8 +96,8 @@ final class Audit {
 
 		/**
 		 * Whether each key has one order, each order has a key, and all work has ended.
-		 * @param leasesElsewhere whether the table has no keys of {@code LEASE}: those of
-		 * a dead instance stay unfinished if no retry uses them
+		 * @param leasesElsewhere whether the table has no keys of {@code LEASE}: the keys
+		 * of a dead instance stay unfinished if no retry uses them
 		 */
 		boolean isExact(boolean leasesElsewhere) {
 			return this.orders == this.keys && this.keysWithOneOrder == this.keys

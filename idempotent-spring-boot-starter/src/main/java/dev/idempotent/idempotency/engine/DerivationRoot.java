@@ -19,10 +19,11 @@ import org.slf4j.LoggerFactory;
  * retention has another one.
  * <p>
  * The first run that derives a key records its token, for the retention from then on.
- * Later runs read it, and extend the record while they run and when they fail. The
- * response is kept for the retention from the end of the last run, and so for longer: a
- * run of the next request begins after that, and finds no record. A run that derives a
- * key after its response was stored records it for the rest of the retention only.
+ * Later runs read it, and extend the record when they derive their first key. Each run
+ * extends it when it fails. The response is kept for the retention from the end of the
+ * last run, and so for longer: a run of the next request begins after that, and finds no
+ * record. A run that derives its first key after its response was stored records it for
+ * the rest of the retention only.
  */
 final class DerivationRoot {
 

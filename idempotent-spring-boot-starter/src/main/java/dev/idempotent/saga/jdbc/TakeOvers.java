@@ -146,8 +146,8 @@ final class TakeOvers {
 
 	/**
 	 * Renews leases within the transaction of the caller, also of sagas that are late or
-	 * cancelled, so that no other owner undoes them while their actions run. Not one that
-	 * has ended for a while, as those of aborted sagas have.
+	 * cancelled, so that no other owner undoes them while their actions run. A lease that
+	 * has ended for a while is not renewed, and an abort lets it end that long ago.
 	 */
 	void renew(List<SagaOwner> owners, Duration lease) {
 		for (int from = 0; from < owners.size(); from += MOST_IDS) {

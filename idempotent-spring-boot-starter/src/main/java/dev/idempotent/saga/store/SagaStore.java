@@ -203,7 +203,8 @@ public interface SagaStore {
 
 	/**
 	 * Renews leases, also of sagas that are late or cancelled, which are undone by their
-	 * owners. Skips sagas that are locked or released, and leases that have ended.
+	 * owners. Skips sagas that are locked or released, and leases that an abort has
+	 * ended.
 	 * @param owners the owners
 	 * @param lease the lease
 	 */

@@ -31,8 +31,8 @@ import org.springframework.web.context.annotation.RequestScope;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Controllers under {@code Guarantee.TRANSACTION} whose proxies differ from those of
- * Spring's auto-proxying: they run once per key, or commit nothing.
+ * Controllers under {@code Guarantee.TRANSACTION} whose proxies differ from the proxies
+ * of Spring's auto-proxying: they run once per key, or commit nothing.
  */
 class UnusualProxiesIntegrationTests {
 
